@@ -26,6 +26,7 @@ _CALLS: list[tuple[str, str, Any]] = [
     ("GET", "/inboxes/{inboxId}/faults", None),
     ("PUT", "/inboxes/{inboxId}/faults", {"steps": []}),
     ("DELETE", "/inboxes/{inboxId}/faults", None),
+    ("GET", "/inboxes/{inboxId}/sender-report", None),
     ("GET", "/emails/{emailId}", None),
     ("PATCH", "/emails/{emailId}", {"isRead": True}),
     ("DELETE", "/emails/{emailId}", None),

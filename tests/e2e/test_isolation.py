@@ -36,6 +36,7 @@ _CALLS: list[tuple[str, str, Any]] = [
     ("GET", "/v1/inboxes/{inboxId}/faults", None),
     ("PUT", "/v1/inboxes/{inboxId}/faults", {"steps": []}),
     ("DELETE", "/v1/inboxes/{inboxId}/faults", None),
+    ("GET", "/v1/inboxes/{inboxId}/sender-report", None),
     ("GET", "/v1/emails/{emailId}", None),
     ("PATCH", "/v1/emails/{emailId}", {"isRead": True}),
     ("DELETE", "/v1/emails/{emailId}", None),

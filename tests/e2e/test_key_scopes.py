@@ -34,6 +34,7 @@ _NEEDED = {
     "getFaults": "inboxes:read",
     "setFaults": "inboxes:write",
     "clearFaults": "inboxes:write",
+    "getSenderReport": "emails:read",
     "listInboxEmails": "emails:read",
     "emptyInbox": "emails:write",
     "waitForEmail": "emails:read",

@@ -253,6 +253,8 @@ def test_captures(client: Tempinbox) -> None:
         )
         assert (step.stage, step.above_per_minute, step.used) == ("mail", 30, 0)
         assert [one.reply for one in client.get_faults(inbox)] == ["421 4.7.0 Slower"]
+        report = client.get_sender_report(inbox)
+        assert (report.messages, report.marks.quit.value) == ([], "not_seen")
         client.clear_faults(inbox)
         assert client.get_faults(inbox) == []
         client.end_capture(inbox)

@@ -258,6 +258,14 @@ export class Tempinbox {
     return await this.#json('clearFaults', { path: { inboxId: idOf(inbox) } }, options);
   }
 
+  /** What senders did with an inbox that has a login or faults, or is a catch-all. */
+  async getSenderReport(
+    inbox: InboxReference,
+    options?: CallOptions,
+  ): Promise<Schemas['SenderReport']> {
+    return await this.#json('getSenderReport', { path: { inboxId: idOf(inbox) } }, options);
+  }
+
   /** Lists why mail did not arrive: the refusals of the mail server in the last 24 hours. */
   async listRejections(
     inbox: InboxReference,

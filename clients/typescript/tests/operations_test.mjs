@@ -132,6 +132,8 @@ test('an inbox gets a login, a new password, and none', async () => {
     const [step] = (await client.setFaults(inbox, steps)).steps;
     assert.deepEqual([step.stage, step.times, step.used], ['rcpt', 2, 0]);
     assert.equal((await client.getFaults(inbox)).steps[0].reply, '451 4.7.1 Try again later');
+    const report = await client.getSenderReport(inbox);
+    assert.deepEqual([report.messages, report.marks.retriesAfter4xx.value], [[], 'not_seen']);
     await client.clearFaults(inbox);
     assert.deepEqual((await client.getFaults(inbox)).steps, []);
     await client.endCapture(inbox);

@@ -34,6 +34,7 @@ std::string to_json(const std::vector<created_inbox>& batch, const capture_serve
 std::string to_json(const inbox::v1::ListInboxesResponse& list, const capture_server& server);
 std::string to_json(const inbox::v1::ListRejectionsResponse& list);
 std::string to_json(const inbox::v1::FaultSet& faults);
+std::string to_json(const inbox::v1::SenderReport& report);
 std::string to_json(const inbox::v1::ListDomainsResponse& list);
 // If the routing is not known, `routing` is null.
 std::string to_json(const inbox::v1::Email& email,

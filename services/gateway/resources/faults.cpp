@@ -72,4 +72,20 @@ awaitable<http::response> clear_faults(const http::request& received, const call
     co_return http::ok_json(deleted_json("inboxId", request->inbox_id()));
 }
 
+// GET /v1/inboxes/{inboxId}/sender-report
+awaitable<http::response> get_sender_report(const http::request& received, const caller& who,
+                                            inbox_client& inboxes)
+{
+    const auto request =
+        without_query(received, read_inbox_path<inbox::v1::GetSenderReportRequest>(received, who));
+    if (!request)
+        co_return http::error_response(request.error());
+
+    const auto found = co_await inboxes.call(inbox_methods::get_sender_report, *request);
+    if (!found)
+        co_return http::error_response(found.error());
+
+    co_return http::ok_json(to_json(found->report()));
+}
+
 } // namespace tempinbox::gateway

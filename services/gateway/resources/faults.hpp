@@ -14,5 +14,8 @@ awaitable<http::response> set_faults(const http::request& received, const caller
                                      inbox_client& inboxes);
 awaitable<http::response> clear_faults(const http::request& received, const caller& who,
                                        inbox_client& inboxes);
+// What senders did with an inbox that has or had a login or faults, or is a catch-all.
+awaitable<http::response> get_sender_report(const http::request& received, const caller& who,
+                                            inbox_client& inboxes);
 
 } // namespace tempinbox::gateway

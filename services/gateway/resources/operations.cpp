@@ -98,6 +98,8 @@ void add_inboxes(std::vector<route>& all, const std::string& root,
                      body_kind::json, on(inboxes, set_faults));
     all.emplace_back("DELETE", root + "/inboxes/{inboxId}/faults", scope::inboxes_write,
                      body_kind::none, on(inboxes, clear_faults));
+    all.emplace_back("GET", root + "/inboxes/{inboxId}/sender-report", scope::emails_read,
+                     body_kind::none, on(inboxes, get_sender_report));
     all.emplace_back("GET", root + "/domains", required_scope::any(), body_kind::none,
                      on(inboxes, list_domains));
 }

@@ -75,6 +75,7 @@ _QUERIES = [
     ("/v1/inboxes?limit=5&limit=5", "limit is given more than once"),
     ("/v1/inboxes?order=asc&order=desc", "order is given more than once"),
     ("/v1/inboxes/{inbox}/rejections?order=asc", "takes none"),
+    ("/v1/inboxes/{inbox}/sender-report?limit=1", "takes none"),
     ("/v1/domains?order=asc", "takes none"),
     ("/v1/inboxes?limt=5", "limt"),
     ("/v1/inboxes?Limit=5", "Limit"),

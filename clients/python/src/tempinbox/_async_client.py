@@ -18,6 +18,7 @@ from tempinbox._values import (
     AttachmentFile,
     CodeConditions,
     EmailConditions,
+    EventName,
     LinkConditions,
     LinkKind,
     NewFaultStep,
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 A = TypeVar("A", bound=Answer)
-EventName = Literal["email.received", "inbox.created", "inbox.expired"]
 Order = Literal["desc", "asc"]  # newest first, which is the default, or oldest first
 _HOLD_SECONDS = 55  # of a request that waits for events: proxies often cut at 60
 _MAX_OUTAGE_SECONDS = 86_400.0  # of the service, while events are followed
@@ -345,6 +345,14 @@ class AsyncTempinbox:
         """Lets the inbox take mail as ever."""
         await self._json("clearFaults", {"inboxId": id_of(inbox)})
 
+    async def get_sender_report(self, inbox: InboxReference) -> types.SenderReport:
+        """What senders did with an inbox that has a login or faults, or is a catch-all: their
+        attempts message by message, and marks by the RFCs.
+        """
+        return read(
+            types.SenderReport, await self._json("getSenderReport", {"inboxId": id_of(inbox)})
+        )
+
     async def list_rejections(self, inbox: InboxReference) -> list[types.Rejection]:
         """Lists what the mail server refused for the inbox in the last 24 hours."""
         found = await self._json("listRejections", {"inboxId": id_of(inbox)})
@@ -422,7 +430,7 @@ class AsyncTempinbox:
         """A page of the account's events behind `after`, which is a cursor, "latest", "earliest" or
         the id of an event; the first call begins the feed.
         """
-        given = _events_of(after, since, types_, tag, inbox, limit)
+        given = _waiting.events_of(after, since, types_, tag, inbox, limit)
         given |= without_none(waitSeconds=wait_seconds)
         deadline = Deadline.after(self.settings.timeout + (wait_seconds or 0))
         flow = call(self.settings, "listEvents", given, deadline=deadline)
@@ -442,7 +450,7 @@ class AsyncTempinbox:
         Keep the `cursor` of the last event that you are done with, and give it as `after` the next
         time. CursorExpired and CursorReset say what would be skipped, or comes again.
         """
-        given = _events_of(after, since, types_, tag, inbox, None)
+        given = _waiting.events_of(after, since, types_, tag, inbox, None)
         found = read(types.EventList, await self._json("listEvents", given))
         given.pop("since", None)
         while True:
@@ -611,17 +619,3 @@ class AsyncTempinbox:
         known = read(types.Inbox, found)
         values = {one.name: getattr(known, one.name) for one in fields(known)}
         return AsyncInbox(client=self, **values)
-
-
-def _events_of(
-    after: str | None,
-    since: datetime | str | None,
-    event_types: Sequence[EventName] | None,
-    tag: str | None,
-    inbox: InboxReference | None,
-    limit: int | None,
-) -> dict[str, Any]:
-    """The parameters of a page of events."""
-    inbox_id = None if inbox is None else id_of(inbox)
-    given = without_none(after=after, since=moment(since), types=items_of(event_types))
-    return given | without_none(tag=tag, inboxId=inbox_id, limit=limit)

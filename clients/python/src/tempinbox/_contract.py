@@ -374,6 +374,15 @@ OPERATIONS = {
         body=None,
         has_key=False,
     ),
+    "getSenderReport": Operation(
+        id="getSenderReport",
+        method="GET",
+        path="/v1/inboxes/{inboxId}/sender-report",
+        in_path={"inboxId": {"type": "string", "format": "uuid"}},
+        query={},
+        body=None,
+        has_key=False,
+    ),
     "listDomains": Operation(
         id="listDomains",
         method="GET",

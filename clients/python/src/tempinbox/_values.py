@@ -9,6 +9,7 @@ from tempinbox._answers import camel_case
 from tempinbox.errors import InvalidArgument
 
 LinkKind = Literal["verify", "reset", "unsubscribe", "other"]
+EventName = Literal["email.received", "inbox.created", "inbox.expired"]
 
 
 @dataclass(frozen=True, kw_only=True)

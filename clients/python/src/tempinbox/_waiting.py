@@ -1,7 +1,8 @@
 """Waits of any length, chained from the API's holds of at most a minute, all after one position."""
 
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from tempinbox import types
@@ -9,6 +10,7 @@ from tempinbox._answers import read
 from tempinbox._arguments import argument_name, check
 from tempinbox._calls import Deadline, Flow, Sleep, call, read_json
 from tempinbox._contract import OPERATIONS
+from tempinbox._values import EventName, items_of, moment, without_none
 from tempinbox.errors import InvalidArgument, Miss, UnexpectedEmail, Wait, WaitTimeout, quoted
 from tempinbox.settings import MAX_SECONDS, Settings, is_timeout
 
@@ -225,3 +227,17 @@ def _best_link(email: types.Email, kind: str | None, url: str | None) -> str | N
             if link.kind == one:
                 return link.url
     return None
+
+
+def events_of(
+    after: str | None,
+    since: datetime | str | None,
+    event_types: Sequence[EventName] | None,
+    tag: str | None,
+    inbox: InboxReference | None,
+    limit: int | None,
+) -> dict[str, Any]:
+    """The parameters of a page of events."""
+    inbox_id = None if inbox is None else id_of(inbox)
+    given = without_none(after=after, since=moment(since), types=items_of(event_types))
+    return given | without_none(tag=tag, inboxId=inbox_id, limit=limit)

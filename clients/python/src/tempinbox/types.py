@@ -33,6 +33,7 @@ __all__ = [
     "DeliveryStep",
     "Domain",
     "DomainList",
+    "DuplicateMark",
     "Email",
     "EmailCode",
     "EmailLink",
@@ -44,6 +45,7 @@ __all__ = [
     "Envelope",
     "ErrorBody",
     "EventList",
+    "FaultNotApplied",
     "FaultStep",
     "Faults",
     "FeedEvent",
@@ -59,6 +61,7 @@ __all__ = [
     "NearMiss",
     "PublishedStep",
     "RawEmail",
+    "RefusedRecipient",
     "Rejection",
     "RejectionList",
     "Replay",
@@ -67,6 +70,11 @@ __all__ = [
     "RoutedRule",
     "RulesStep",
     "SearchedEmails",
+    "SenderAttempt",
+    "SenderMark",
+    "SenderMarks",
+    "SenderReport",
+    "SentMessage",
     "StoredStep",
     "Timeline",
     "TimelineRule",
@@ -546,6 +554,151 @@ class Faults(Answer):
     """`Faults` of the contract."""
 
     steps: list[FaultStep]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RefusedRecipient(Answer):
+    """A recipient that was refused at RCPT."""
+
+    recipient: str
+    """As given."""
+    reply: str | None
+    """The reply; null if the connection was closed without one."""
+    step: int | None
+    """The index of the inbox's fault step that refused it; null if none did."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SenderAttempt(Answer):
+    """One SMTP transaction of a sender, as far as it was for this inbox."""
+
+    number: int
+    """From 1 on, in the order of time over all messages of the report; marks name it."""
+    at: datetime
+    """When it ended."""
+    stage: Literal["auth", "mail", "rcpt", "data", "end"]
+    """How far it came."""
+    reply: str | None
+    """The reply that ended it; null if the connection was closed without one."""
+    step: int | None
+    """The index of the inbox's fault step that was played there; null if none was."""
+    refused: list[RefusedRecipient]
+    """Recipients that were refused at RCPT, also where the transaction went on for others; of its
+    first ten.
+    """
+    remote_address: str
+    """The IP address it came from."""
+    tls: str | None
+    """The TLS version; null without TLS."""
+    pipelined: bool
+    """Whether MAIL or RCPT came together with the next command."""
+    chunked: bool
+    """Whether the message came by BDAT."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SentMessage(Answer):
+    """The attempts to send one message."""
+
+    message_id: str | None
+    """The field Message-ID; null if it has none or was never read."""
+    mail_from: str
+    """The sender as given in MAIL; `""` for bounces, and if it is not known."""
+    recipients: list[str]
+    """Its recipients in this inbox; the first ten of them."""
+    recipient_count: int
+    """How many recipients it has in this inbox."""
+    attempts: list[SenderAttempt]
+    """The oldest first."""
+    delays_seconds: list[float]
+    """From each attempt to the next, to the millisecond."""
+    state: Literal["accepted", "refused", "open"]
+    """A recipient was deferred and did not get it yet (`open`); else somebody has it (`accepted`),
+    or nobody has (`refused`).
+    """
+    email_ids: list[str]
+    """The emails of it in this inbox."""
+    ambiguous: bool
+    """Whether other messages may be among its attempts, which then count as its own."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SenderMark(Answer):
+    """What attempts show of their senders."""
+
+    value: Literal["yes", "no", "not_seen"]
+    attempts: list[int]
+    """Numbers of the attempts that show it; the first hundred."""
+    section: str
+    """Where it is written, such as `RFC 5321 4.5.4.1`."""
+    note: str | None
+    """What is worth knowing beside it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DuplicateMark(Answer):
+    """Whether a message is there more than once, by its Message-ID."""
+
+    value: Literal["yes", "no", "not_seen"]
+    count: int
+    """How many emails there are beyond the first of each message and recipient."""
+    attempts: list[int]
+    """Numbers of the attempts that show it; the first hundred."""
+    section: str
+    """Where it is written, such as `RFC 5321 6.1`."""
+    note: str | None
+    """What is worth knowing beside it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SenderMarks(Answer):
+    """`retriesAfter4xx`: a message that was deferred (4xx, or cut off without a reply) came again.
+    `backsOff`: it did so after a pause of half a second or more, and pauses did not shrink to
+    less than half; one below 60 s is noted. `stopsAfter5xx`: a message that was refused for
+    good did not come again within ten seconds. `keepsOtherRecipients`: where a recipient was
+    refused the others got the message. `sameMessageId`: a message that came again had its
+    Message-ID; `no` if the same subject and body came with another one. `duplicates`: a message
+    is there more than once. The others say whether a sender used TLS, pipelining, QUIT, and
+    SIZE at MAIL, at least once.
+    """
+
+    retries_after4xx: SenderMark
+    backs_off: SenderMark
+    stops_after5xx: SenderMark
+    keeps_other_recipients: SenderMark
+    same_message_id: SenderMark
+    duplicates: DuplicateMark
+    tls: SenderMark
+    pipelining: SenderMark
+    quit: SenderMark
+    size: SenderMark
+
+
+@dataclass(frozen=True, kw_only=True)
+class FaultNotApplied(Answer):
+    """A fault of the inbox that a sender did not meet, or not as long as it was to be."""
+
+    at: datetime
+    """When the attempt ended."""
+    attempt: int
+    """The attempt's number."""
+    stage: Literal["auth", "mail", "rcpt", "data", "end"]
+    """Where it was due."""
+    reason: Literal["sharedTransaction", "noAnswer", "tooManyDelays", "tooManyRecipients"]
+    """The message was for other inboxes too, which had not the same one due (`sharedTransaction`);
+    it could not be counted within 2 s (`noAnswer`); as many replies as may wait did so already,
+    or the message had waited for 60 s (`tooManyDelays`); the step counts as many recipients as
+    it can (`tooManyRecipients`).
+    """
+
+
+@dataclass(frozen=True, kw_only=True)
+class SenderReport(Answer):
+    """`SenderReport` of the contract."""
+
+    messages: list[SentMessage]
+    marks: SenderMarks
+    not_applied: list[FaultNotApplied]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -251,3 +251,33 @@ TEST_CASE("faults show each step with what was used of it", "[gateway][json][fau
           R"("to":null,"per":null,"used":0}]})");
     CHECK(to_json(inbox::v1::FaultSet()) == R"({"steps":[]})");
 }
+
+TEST_CASE("a report shows the attempts of each message with their delays, and the marks by name",
+          "[gateway][json][senders]")
+{
+    const auto report = message_of<inbox::v1::SenderReport>(
+        R"({"messages":[{"messageId":"<1@a.test>","mailFrom":"a@a.test","recipients":["bob@b.test"],)"
+        R"("recipientCount":1,"attempts":[{"number":1,"at":"2026-11-21T10:00:00Z","stage":"rcpt",)"
+        R"("reply":"451 4.7.1 Later","step":0,"refused":[{"recipient":"bob@b.test",)"
+        R"("reply":"451 4.7.1 Later","step":0}],"remoteAddress":"192.0.2.1","isPipelined":true},)"
+        R"({"number":2,"at":"2026-11-21T10:00:02.500Z","stage":"end","remoteAddress":"192.0.2.1",)"
+        R"("tls":"TLSv1.3","isChunked":true}],"state":"open","isAmbiguous":true}],)"
+        R"("marks":[{"name":"quit","value":"yes","attempts":[2],"section":"RFC 5321 4.1.1.10"},)"
+        R"({"name":"duplicates","value":"no","section":"RFC 5321 6.1","note":"n","count":0}],)"
+        R"("notApplied":[{"at":"2026-11-21T10:00:00Z","attempt":1,"stage":"end",)"
+        R"("reason":"noAnswer"}]})");
+
+    CHECK(to_json(report) ==
+          R"({"messages":[{"messageId":"<1@a.test>","mailFrom":"a@a.test",)"
+          R"("recipients":["bob@b.test"],"recipientCount":1,"attempts":[{"number":1,)"
+          R"("at":"2026-11-21T10:00:00.000Z","stage":"rcpt","reply":"451 4.7.1 Later","step":0,)"
+          R"("refused":[{"recipient":"bob@b.test","reply":"451 4.7.1 Later","step":0}],)"
+          R"("remoteAddress":"192.0.2.1","tls":null,"pipelined":true,"chunked":false},)"
+          R"({"number":2,"at":"2026-11-21T10:00:02.500Z","stage":"end","reply":null,"step":null,)"
+          R"("refused":[],"remoteAddress":"192.0.2.1","tls":"TLSv1.3","pipelined":false,)"
+          R"("chunked":true}],"delaysSeconds":[2.5],"state":"open","emailIds":[],)"
+          R"("ambiguous":true}],"marks":{"quit":{"value":"yes","attempts":[2],)"
+          R"("section":"RFC 5321 4.1.1.10","note":null},"duplicates":{"value":"no","count":0,)"
+          R"("attempts":[],"section":"RFC 5321 6.1","note":"n"}},"notApplied":[)"
+          R"({"at":"2026-11-21T10:00:00.000Z","attempt":1,"stage":"end","reason":"noAnswer"}]})");
+}
