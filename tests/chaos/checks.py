@@ -64,6 +64,11 @@ class Mailboxes:
             wait_until(is_answered, time.monotonic() + _ANSWER_SECONDS, path, every=0.2)
         return answered
 
+    def call(self, method: str, path: str, body: Any = None) -> tuple[int, Any]:
+        """The status and the JSON of any request."""
+        status, content = self._call(method, path, body)
+        return status, json.loads(content or "null")
+
     def create(self, count: int) -> list[Inbox]:
         """Fresh inboxes."""
         made = [json.loads(self._call("POST", "/v1/inboxes", {})[1]) for _ in range(count)]

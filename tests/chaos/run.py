@@ -17,6 +17,7 @@ from dev.waiting import wait_until
 from chaos import (
     api,
     brokers,
+    captures,
     checks,
     concurrent_tasks,
     events,
@@ -34,6 +35,7 @@ from chaos.load import Load, LoginLoad, Mail
 _INBOXES = 32
 _REPLICAS = {
     "api": api.REPLICAS,
+    "captures": captures.REPLICAS,
     "mail": "mail-ingest=2,inbox=2,gateway=2",
     "events": events.REPLICAS,
     "webhooks": webhooks.REPLICAS,
@@ -54,12 +56,17 @@ def usual(name: str, rounds: int | None = None) -> tuple[int, int]:
     if rounds:
         seconds = brokers.seconds_of(rounds) if name == "events" else freezes.seconds_of(rounds)
         return seconds, freezes.ROUNDS_RATE
-    return {"events": (events.SECONDS, events.RATE), "api": (60, api.RATE)}.get(name, (60, 100))
+    others = {
+        "api": (60, api.RATE),
+        "captures": (captures.SECONDS, captures.RATE),
+        "events": (events.SECONDS, events.RATE),
+    }
+    return others.get(name, (60, 100))
 
 
 def usual_connections(name: str) -> int:
     """SMTP connections of the load, or callers at once, where nothing else is asked for."""
-    return events.CONNECTIONS if name == "events" else 16
+    return {"captures": captures.CONNECTIONS, "events": events.CONNECTIONS}.get(name, 16)
 
 
 @dataclass(frozen=True)
@@ -79,7 +86,7 @@ class Course:
 def run(name: str, preset: str, course: Course, builds: bool) -> int:
     """Does one run; the exit code is 0 when every promise was kept."""
     stop_on_signals()
-    packages.ensure("build", "run")
+    packages.ensure("build", "run", *(["test"] if name == "captures" else []))  # promtool
     if builds:
         build.build(preset, services.PROGRAMS)
     base = course.base or upgrade.baseline()
@@ -99,6 +106,8 @@ def run(name: str, preset: str, course: Course, builds: bool) -> int:
         load = (course.rate, course.seconds, course.connections)
         if name == "api":
             return api.run(suite, load, course.seed, course.rounds)
+        if name == "captures":
+            return captures.run(suite, course.seconds, course.rate, course.connections)
         if name == "restore":
             return restore.run(suite, options, load, course.seed)
         if name == "events":

@@ -88,7 +88,9 @@ class Lists(unittest.TestCase):
     def test_every_kind_of_chaos_is_run(self) -> None:
         matrix = _read("nightly")["jobs"]["chaos"]["strategy"]["matrix"]
         kinds = {run.split(" ")[0] for run in matrix["run"]}
-        self.assertEqual(kinds, {"api", "events", "mail", "restore", "upgrade", "webhooks"})
+        self.assertEqual(
+            kinds, {"api", "captures", "events", "mail", "restore", "upgrade", "webhooks"}
+        )
 
     def test_every_image_is_released(self) -> None:
         released = _read("release")["env"]["IMAGES"].split(" ")

@@ -496,7 +496,7 @@ def _add_chaos(verbs: _Verbs) -> None:
     )
     breaking.add_argument(
         "name",
-        choices=["api", "events", "mail", "restore", "upgrade", "webhooks"],
+        choices=["api", "captures", "events", "mail", "restore", "upgrade", "webhooks"],
         help="what to break",
     )
     breaking.add_argument(
@@ -509,21 +509,22 @@ def _add_chaos(verbs: _Verbs) -> None:
         "--seconds",
         metavar="N",
         type=_between(10, 3600),
-        help="how long load and faults last; upgrade: at least (default: 60; events: 120)",
+        help="how long load and faults last; upgrade: at least (default: 60; captures and events: "
+        "120)",
     )
     breaking.add_argument(
         "--rate",
         metavar="N",
         type=_between(1, 5000),
-        help="events, mail, restore, upgrade: mails a second (default: 100; events: 50); api: "
-        "rounds of calls a second (default: 40)",
+        help="captures, events, mail, restore, upgrade: mails a second (default: 100; captures: "
+        "20; events: 50); api: rounds of calls a second (default: 40)",
     )
     breaking.add_argument(
         "--connections",
         metavar="N",
         type=_between(1, 256),
-        help="events, mail, restore, upgrade: SMTP connections of the load; api: callers at once "
-        "(default: 16; events: 20)",
+        help="captures, events, mail, restore, upgrade: SMTP connections of the load; api: callers "
+        "at once (default: 16; captures: 4; events: 20)",
     )
     breaking.add_argument(
         "--events",
