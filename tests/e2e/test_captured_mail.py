@@ -1,5 +1,5 @@
-"""What becomes of mail that was sent with a login: events, rules and webhooks, repeats, outages, and
-the end of its inbox.
+"""Mail that was sent with a login: events, rules and webhooks, repeats, outages, and the end of its
+inbox.
 """
 
 import subprocess
@@ -76,6 +76,26 @@ def test_a_mail_to_forty_is_one_event_and_one_webhook_by_a_rule_for_the_last(
     after = other_account.api.get("/v1/events", after=begin)["events"]
     assert [it for it in after if it["payload"]["event"] == "email.received"] == []
     assert other_account.api.get(f"/v1/inboxes/{theirs['inboxId']}")["lastSequence"] == 0
+
+
+def test_a_hundred_recipients_of_the_longest_names_are_in_the_event(
+    suite: Suite, account: Account, capture: Capture
+) -> None:
+    domain = ".".join(["d" * 61] * 3)
+    recipients = [f"{number:03}".ljust(64, "x") + f"@{domain}" for number in range(100)]
+    assert {len(it) for it in recipients} == {250}
+    with Receiver() as receiver, Topic(suite, "email.received") as topic:
+        body = {"url": receiver.url, "events": ["email.received"]}
+        webhook = account.api.post("/v1/webhooks", body)["webhookId"]
+        rule = ("--name", "last", "--webhook", webhook, "--when", f"to contains {recipients[-1]}")
+        suite.operate("rule", "create", account.account_id, *rule)
+
+        sent = _deliver(capture, *recipients)
+
+        receiver.wait_for(lambda it: it.webhook_id == sent, "the webhook of the rule")
+        event = topic.wait_for(lambda it: it["email_id"] == sent, "the event")
+    assert event.fields["to"] == recipients
+    assert [it["recipients"] for it in capture.emails()] == [recipients]
 
 
 # Repeats.

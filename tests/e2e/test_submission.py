@@ -164,6 +164,20 @@ def test_what_is_offered_when(capture: Capture) -> None:
         assert f"{code} {text.decode()}" == _NEEDS_LOGIN
 
 
+def test_plain_text_on_the_port_with_tls_is_not_served(capture: Capture) -> None:
+    """As behind a balancer that has ended TLS."""
+    server = (capture.host, capture.ports["TLS_PORT"])
+    with socket.create_connection(server, timeout=30) as plain:
+        plain.sendall(f"EHLO sender.example\r\n{capture.auth()}\r\n".encode())
+        said = plain.makefile("rb").read()
+
+    assert not said.startswith(b"220"), said
+    assert b"250" not in said
+    assert (
+        capture.api.get(f"/v1/inboxes/{capture.inbox['inboxId']}")["capture"]["lastUsedAt"] is None
+    )
+
+
 def test_mechanisms_and_mistakes(capture: Capture, session: SmtpSession) -> None:
     for mechanism in ("CRAM-MD5", "XOAUTH2", "SCRAM-SHA-256"):
         assert session.say(f"AUTH {mechanism}").startswith("504 5.5.4 ")
