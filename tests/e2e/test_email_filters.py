@@ -1,50 +1,50 @@
-"""Filters of emails: an inbox's list, the account's list and a wait find the same ones."""
+"""Filters of emails: lists of the API and of the dashboard, waits and MCP find the same ones.
 
+`tests/email_filters.json` has the mails of an inbox and what filters find there, for the tests of
+every door; numbers there are sequences, and stand in `since` and `until` for when that email was
+received.
+"""
+
+import json
 import smtplib
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from threading import Timer
 from typing import Any
 
 import pytest
 import requests
-from harness import Account, Suite, send, send_raw
+from dev import paths
+from harness import Account, Api, Dashboard, Suite, User, send, send_raw
 from harness.mcp_endpoint import McpEndpoint
 
-_LAST = 4
+_TABLE = json.loads((paths.ROOT / "tests" / "email_filters.json").read_text(encoding="utf-8"))
+_LAST = len(_TABLE["mails"])
 _TIMES = ("since", "until")
 _MAX_TEXTS = 500  # opened for a page
-_WELCOME = b"From: Ann <a@x.example>\r\nSubject: Welcome\r\n\r\nHello\r\n"
-_CODE = b"From: B@Y.example\r\nSubject: Your code\r\n\r\nDein Code ist\r\n482913\r\n"
-_LINK = (
-    b"From: c@z.example\r\nSubject: Link\r\nX-Run: R-7\r\nMIME-Version: 1.0\r\n"
-    b"Content-Type: text/html; charset=utf-8\r\n\r\n<p>Stra&szlig;e&nbsp;&zwnj;7</p>"
-    b'<a href="https://z.example/verify?t=ab12cd34">Verify your address</a>\r\n'
-)
-_ATTACHMENT = (
-    b"From: d@z.example\r\nTo: list@x.example\r\nSubject: Bill\r\nMIME-Version: 1.0\r\n"
-    b"Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n\r\nPlease pay.\r\n--b\r\n"
-    b"Content-Type: text/csv\r\nContent-Disposition: attachment; filename=bill.csv\r\n\r\n"
-    b"a,b\r\n--b--\r\n"
-)
 
 
 @pytest.fixture(scope="module")
-def mailed(suite: Suite) -> tuple[Account, dict[str, Any]]:
-    """An account with one inbox and four emails in it, the first of them read."""
-    account = Account.make(suite)
+def user(suite: Suite) -> User:
+    """Somebody who is signed in to the account."""
+    return User.make(suite)
+
+
+@pytest.fixture(scope="module")
+def mailed(suite: Suite, user: User) -> tuple[Account, dict[str, Any]]:
+    """An account with one inbox, in which are the mails of the table."""
+    key = suite.operate("key", "create", user.account_id, "--label", "test")["key"]
+    account = Account(user.account_id, user.email, key, Api(suite["API"], key))
     inbox = account.api.new_inbox()
     local, _, domain = inbox["emailAddress"].partition("@")
-    address = inbox["emailAddress"]
-    for recipient, message in (
-        (address, _WELCOME),
-        (address, _CODE),
-        (address, _LINK),
-        (f"{local}+s@{domain}", _ATTACHMENT),
-    ):
-        assert send_raw(suite, [recipient], message) == {}
-    path = f"/v1/inboxes/{inbox['inboxId']}/emails"
-    (first,) = account.api.get(path, until=_time_of(account, 2))["emails"]
-    account.api.patch("/v1/emails/" + first["emailId"], {"isRead": True})
+    for mail in _TABLE["mails"]:
+        tag = f"+{mail['plusTag']}" if "plusTag" in mail else ""
+        message = "".join(f"{line}\r\n" for line in mail["lines"]).encode()
+        assert send_raw(suite, [f"{local}{tag}@{domain}"], message) == {}
+    listed = account.api.get("/v1/emails", order="asc")["emails"]
+    for email, mail in zip(listed, _TABLE["mails"], strict=True):
+        if mail.get("isRead"):
+            account.api.patch("/v1/emails/" + email["emailId"], {"isRead": True})
     return account, inbox
 
 
@@ -52,6 +52,35 @@ def _time_of(account: Account, sequence: int) -> str:
     """Returns when the email of the account's only inbox was received."""
     rows = account.api.get("/v1/emails")["emails"]
     return str(next(row["receivedAt"] for row in rows if row["sequence"] == sequence))
+
+
+def _with_times(account: Account, query: dict[str, Any]) -> dict[str, Any]:
+    """Returns what the table asks for with times in place of the emails that were received then."""
+    return {
+        name: _time_of(account, value) if isinstance(value, int) and name in _TIMES else value
+        for name, value in query.items()
+    }
+
+
+def _parameters(query: dict[str, Any]) -> dict[str, str]:
+    """Returns the query as parameters of the API."""
+    headers = query.get("headers", {}).items()
+    return {
+        name: str(value).lower() if isinstance(value, bool) else value
+        for name, value in query.items()
+        if name != "headers"
+    } | {f"header.{name}": value for name, value in headers}
+
+
+def _listed(get: Callable[..., Any], path: str, **query: Any) -> list[int]:
+    """Returns the sequences of a list, read a page of two at a time."""
+    found: list[int] = []
+    cursor: dict[str, str] = {}
+    while cursor.get("cursor", "") is not None:
+        page = get(path, limit=2, **query, **cursor)
+        found += [row["sequence"] for row in page["emails"]]
+        cursor = {"cursor": page["nextCursor"]}
+    return found
 
 
 def _chain_of_waits(account: Account, inbox: dict[str, Any], query: dict[str, Any]) -> list[int]:
@@ -71,95 +100,94 @@ def _chain_of_waits(account: Account, inbox: dict[str, Any], query: dict[str, An
             return found
 
 
-def _found_by_tool(suite: Suite, account: Account, query: dict[str, Any], **more: Any) -> list[int]:
-    """Returns the sequences that MCP's find_emails finds, a page at a time."""
-    flags = {"true": True, "false": False}
-    headers = {
-        name.partition(".")[2]: value for name, value in query.items() if name.startswith("header.")
-    }
-    arguments = {
-        name: flags.get(value, value)
-        for name, value in query.items()
-        if not name.startswith("header.")
-    }
+def _tool(suite: Suite, account: Account) -> Callable[..., Any]:
+    """Returns MCP's find_emails, called as a list is: with an inbox's id as path, or with none."""
     mcp = McpEndpoint(suite["API"], account.key)
-    found: list[int] = []
-    cursor: dict[str, str] = {}
-    while cursor.get("cursor", "") is not None:
-        page = mcp.call(
-            "find_emails",
-            limit=3,
-            **arguments,
-            **({"headers": headers} if headers else {}),
-            **more,
-            **cursor,
-        )
-        found += [email["sequence"] for email in page["emails"]]
-        cursor = {"cursor": page["nextCursor"]}
-    return found
+
+    def find_emails(inbox: str, **query: Any) -> Any:
+        return mcp.call("find_emails", **({"inboxId": inbox} if inbox else {}), **query)
+
+    return find_emails
 
 
 @pytest.mark.parametrize(
     ("query", "expected"),
-    [
-        ({}, [1, 2, 3, 4]),
-        ({"from_": "b@y"}, [2]),
-        ({"from_": "ann"}, [1]),
-        ({"to": "list@"}, [4]),
-        ({"recipient": "list@"}, []),
-        ({"recipient": "+S@"}, [4]),
-        ({"hasCode": "true"}, [2]),
-        ({"hasCode": "false"}, [1, 3, 4]),
-        ({"hasLink": "true"}, [3]),
-        ({"hasLink": "false"}, [1, 2, 4]),
-        ({"linkKind": "verify"}, [3]),
-        ({"linkKind": "reset"}, []),
-        ({"hasAttachment": "true"}, [4]),
-        ({"hasAttachment": "false", "hasCode": "false"}, [1, 3]),
-        ({"isRead": "true"}, [1]),
-        ({"isRead": "false", "from_": "z.example"}, [3, 4]),
-        ({"since": "2"}, [2, 3, 4]),
-        ({"until": "2"}, [1]),
-        ({"since": "2", "until": "4"}, [2, 3]),
-        ({"since": "2099-01-01T00:00:00Z"}, []),
-        ({"until": "0001-01-01T00:00:00Z"}, []),
-        ({"text": "code ist 482913"}, [2]),
-        ({"text": "STRASSE 7"}, [3]),
-        ({"text": "stra\u00dfe 7", "hasLink": "true"}, [3]),
-        ({"text": "e7"}, []),
-        ({"text": "482%13"}, []),
-        ({"text": ".*"}, []),
-        ({"header.x-run": "r-7"}, [3]),
-        ({"header.X-RUN": "R-7", "text": "7"}, [3]),
-        ({"header.x-run": "r-8"}, []),
-        ({"until": "9999-12-31T00:00:00Z", "since": "0001-01-01T00:00:00Z"}, [1, 2, 3, 4]),
-    ],
+    [(row["query"], row["sequences"]) for row in _TABLE["found"]],
+    ids=[json.dumps(row["query"]) for row in _TABLE["found"]],
 )
 def test_every_door_finds_the_same_emails(
     suite: Suite,
+    user: User,
     mailed: tuple[Account, dict[str, Any]],
     query: dict[str, Any],
     expected: list[int],
 ) -> None:
     account, inbox = mailed
-    query = {
-        name: _time_of(account, int(value)) if name in _TIMES and value.isdecimal() else value
-        for name, value in query.items()
-    }
+    query = _with_times(account, query)
+    parameters = _parameters(query)
+    of_inbox = f"/inboxes/{inbox['inboxId']}/emails"
+    find_emails = _tool(suite, account)
 
-    for path in (f"/v1/inboxes/{inbox['inboxId']}/emails", "/v1/emails"):
-        for order, sequences in (("asc", expected), ("desc", expected[::-1])):
-            found: list[int] = []
-            cursor: dict[str, str] = {}
-            while cursor.get("cursor", "") is not None:
-                page = account.api.get(path, order=order, limit=2, **query, **cursor)
-                found += [row["sequence"] for row in page["emails"]]
-                cursor = {"cursor": page["nextCursor"]}
-            assert found == sequences, (path, order)
-    assert _chain_of_waits(account, inbox, query) == expected
-    assert _found_by_tool(suite, account, query) == expected[::-1]
-    of_inbox = _found_by_tool(suite, account, query, inboxId=inbox["inboxId"], order="asc")
-    assert of_inbox == expected
+    for order, sequences in (("asc", expected), ("desc", expected[::-1])):
+        for path in (of_inbox, "/emails"):
+            of_api = _listed(account.api.get, "/v1" + path, order=order, **parameters)
+            of_dashboard = _listed(user.dashboard.get, path, order=order, **parameters)
+            assert (of_api, of_dashboard) == (sequences, sequences), (path, order)
+        assert _listed(find_emails, "", order=order, **query) == sequences, order
+    assert _chain_of_waits(account, inbox, parameters) == expected
+    assert _listed(find_emails, inbox["inboxId"], **query) == expected[::-1]
+
+
+@pytest.mark.parametrize("query", _TABLE["refused"], ids=json.dumps)
+def test_every_door_refuses_the_same_filters(
+    suite: Suite,
+    user: User,
+    mailed: tuple[Account, dict[str, Any]],
+    query: dict[str, Any],
+) -> None:
+    account, inbox = mailed
+    query = _with_times(account, query)
+    of_inbox = f"/inboxes/{inbox['inboxId']}/emails"
+
+    for path in (of_inbox, of_inbox + "/wait", "/emails"):
+        of_api = account.api.call("GET", "/v1" + path, params=_parameters(query))
+        of_dashboard = user.dashboard.call("GET", path, params=_parameters(query))
+        assert (of_api.status_code, of_dashboard.status_code) == (400, 400), path
+    assert McpEndpoint(suite["API"], account.key).error("find_emails", **query)
+
+
+def _pages_behind_the_first(get: Callable[..., Any], path: str) -> Iterator[Any]:
+    """Yields what stands on the pages of two behind the first email, and the cursor of each."""
+    cursor: dict[str, str] = {}
+    while cursor.get("cursor", "") is not None:
+        page = get(path, order="asc", after=1, limit=2, **cursor)
+        yield [row["sequence"] for row in page["emails"]], page["nextCursor"]
+        cursor = {"cursor": page["nextCursor"]}
+
+
+def test_a_list_goes_on_behind_an_email_in_its_order(
+    suite: Suite, user: User, mailed: tuple[Account, dict[str, Any]]
+) -> None:
+    account, inbox = mailed
+    find_emails = _tool(suite, account)
+    mcp = McpEndpoint(suite["API"], account.key)
+    own = {"order": "asc", "after": 1, "limit": 2}
+    others: list[dict[str, Any]] = [{"order": "desc"}, {"text": "e"}]
+
+    doors: list[tuple[Api | Dashboard, str]] = [(account.api, "/v1"), (user.dashboard, "")]
+    for door, root in doors:
+        path = f"{root}/inboxes/{inbox['inboxId']}/emails"
+        (first, cursor), *rest = _pages_behind_the_first(door.get, path)
+        assert (first, rest) == ([2, 3], [([4], None)])
+        for other in others:
+            answer = door.call("GET", path, params={**own, "cursor": cursor, **other})
+            assert (answer.status_code, answer.headers["X-Error-Code"]) == (400, "invalid_cursor")
+
+    (first, cursor), *rest = _pages_behind_the_first(find_emails, inbox["inboxId"])
+    assert (first, rest) == ([2, 3], [([4], None)])
+    for other in others:
+        query = {"inboxId": inbox["inboxId"], **own, "cursor": cursor, **other}
+        assert "cursor" in mcp.error("find_emails", **query)
 
 
 @pytest.mark.parametrize(

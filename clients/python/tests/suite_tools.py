@@ -6,7 +6,6 @@ import shlex
 import smtplib
 import subprocess
 import uuid
-from collections.abc import Mapping
 from email.message import EmailMessage
 from pathlib import Path
 from typing import Any
@@ -35,18 +34,25 @@ def send(
     text: str,
     html: str = "",
     attached: bytes = b"",
-    headers: Mapping[str, str] | None = None,
 ) -> None:
     """A mail over SMTP."""
     mail = EmailMessage()
-    for name, value in (headers or {}).items():
-        mail[name] = value
     mail["From"], mail["To"], mail["Subject"] = "Robot <robot@shop.example>", address, subject
     mail.set_content(text)
     if html:
         mail.add_alternative(html, subtype="html")
     if attached:
         mail.add_attachment(attached, "application", "pdf", filename="invoice.pdf")
-    host, _, port = os.environ["TEMPINBOX_TEST_SMTP"].rpartition(":")
-    with smtplib.SMTP(host, int(port), timeout=30) as connection:
+    with _mail_server() as connection:
         connection.send_message(mail)
+
+
+def send_raw(address: str, message: bytes) -> None:
+    """A mail over SMTP, as it is."""
+    with _mail_server() as connection:
+        connection.sendmail("robot@shop.example", [address], message)
+
+
+def _mail_server() -> smtplib.SMTP:
+    host, _, port = os.environ["TEMPINBOX_TEST_SMTP"].rpartition(":")
+    return smtplib.SMTP(host, int(port), timeout=30)

@@ -1,14 +1,17 @@
 """The clients against the real suite."""
 
 import hashlib
+import json
 import os
 import subprocess
 import threading
 import time
+from datetime import datetime
+from typing import Any, cast
 
 import anyio
 import pytest
-from suite_tools import ROOT, make_account, operate, send
+from suite_tools import ROOT, make_account, operate, send, send_raw
 
 from tempinbox import (
     AsyncTempinbox,
@@ -18,6 +21,7 @@ from tempinbox import (
     EmailConditions,
     Forbidden,
     Inbox,
+    InvalidArgument,
     NotFound,
     RateLimited,
     Tempinbox,
@@ -27,6 +31,7 @@ from tempinbox import (
     error_codes,
     types,
 )
+from tempinbox._answers import snake_case
 
 MAIL = "Your verification code is 482913.\n\nhttps://shop.example/verify?t=ab12\n"
 HTML = '<p>Code <b>482913</b></p><a href="https://shop.example/verify?t=ab12">Verify</a>'
@@ -124,36 +129,66 @@ def test_a_mail_with_all_that_is_in_it(client: Tempinbox) -> None:
         assert client.empty_inbox(inbox) == 0
 
 
-def test_mail_is_found_by_what_is_in_it(client: Tempinbox) -> None:
-    tag = f"py-{os.getpid()}-find"
-    order = "Your order 4711\nis on its way"
-    with client.with_inbox(tags=[tag]) as inbox:
-        send(inbox.email_address, "First", order, headers={"X-Run": "R-7"})
-        send(inbox.email_address, "Second", MAIL, HTML, b"%PDF")
-        first, second = inbox.wait_for_emails(2, from_="robot@")
-        client.update_email(first.email_id, is_read=True)
+def _conditions(query: dict[str, Any], received: list[datetime]) -> EmailConditions:
+    """Returns a query of the table as this client writes it."""
 
-        cases: list[tuple[EmailConditions, list[str]]] = [
-            ({"text": "ORDER 4711 is"}, ["First"]),
-            ({"headers": {"x-run": "r-7"}}, ["First"]),
-            ({"recipient": inbox.email_address}, ["First", "Second"]),
-            ({"has_code": False}, ["First"]),
-            ({"has_link": True, "has_attachment": True}, ["Second"]),
-            ({"link_kind": "reset"}, []),
-            ({"is_read": True}, ["First"]),
-            ({"since": first.received_at, "until": second.received_at}, ["First"]),
-        ]
-        for conditions, subjects in cases:
-            listed = client.list_inbox_emails(inbox, order="asc", **conditions)
-            assert [one.subject for one in listed] == subjects, conditions
-            listed = client.list_emails(tag=tag, order="asc", **conditions)
-            assert [one.subject for one in listed] == subjects, conditions
-            if subjects:
-                assert inbox.wait_for_email(**conditions).subject == subjects[0]
+    def value(name: str, given: Any) -> Any:
+        is_sequence = name in ("since", "until") and isinstance(given, int)
+        return received[given - 1] if is_sequence else given
+
+    found: Any = {snake_case(name): value(name, given) for name, given in query.items()}
+    return cast(EmailConditions, found)
+
+
+def test_mail_is_found_as_by_every_door(client: Tempinbox) -> None:
+    table = json.loads((ROOT / "tests" / "email_filters.json").read_text(encoding="utf-8"))
+    tag = f"py-{os.getpid()}-find"
+    with client.with_inbox(tags=[tag]) as inbox:
+        local, _, domain = inbox.email_address.partition("@")
+        for mail in table["mails"]:
+            plus = f"+{mail['plusTag']}" if "plusTag" in mail else ""
+            message = "".join(f"{line}\r\n" for line in mail["lines"]).encode()
+            send_raw(f"{local}{plus}@{domain}", message)
+        emails = inbox.wait_for_emails(len(table["mails"]))
+        for email, mail in zip(emails, table["mails"], strict=True):
+            client.update_email(email.email_id, is_read=mail.get("isRead", False))
+        received = [email.received_at for email in emails]
+
+        for row in table["found"]:
+            conditions, sequences = _conditions(row["query"], received), row["sequences"]
+            for listed in (
+                client.list_inbox_emails(inbox, order="asc", page_size=2, **conditions),
+                client.list_emails(tag=tag, order="asc", page_size=2, **conditions),
+                reversed(list(client.list_inbox_emails(inbox, page_size=2, **conditions))),
+                reversed(list(client.list_emails(tag=tag, page_size=2, **conditions))),
+            ):
+                assert [email.sequence for email in listed] == sequences, row
+            if sequences:
+                found = inbox.wait_for_emails(len(sequences), **conditions)
+                assert [email.sequence for email in found] == sequences, row
             else:
                 inbox.expect_no_email(timeout=1, **conditions)
+        for query in table["refused"]:
+            conditions = _conditions(query, received)
+            with pytest.raises((BadRequest, InvalidArgument)):
+                next(client.list_inbox_emails(inbox, **conditions))
+            with pytest.raises((BadRequest, InvalidArgument)):
+                inbox.wait_for_email(**conditions)
+        behind = client.list_inbox_emails(inbox, after=1, order="asc", page_size=2)
+        assert [email.sequence for email in behind] == [2, 3, 4]
+
+
+def test_a_wait_for_several_emails_that_ends_too_soon_has_those_that_came(
+    client: Tempinbox,
+) -> None:
+    with client.with_inbox() as inbox:
+        send(inbox.email_address, "First", MAIL)
+        send(inbox.email_address, "Second", MAIL)
+        first, second = inbox.wait_for_emails(2, from_="robot@")
+
         with pytest.raises(WaitTimeout, match="2 of 3 emails matched within 1 s") as caught:
             inbox.wait_for_emails(3, timeout=1)
+
         assert [one.email_id for one in caught.value.emails] == [first.email_id, second.email_id]
 
 

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 
 import { failure } from './harness/failure.mjs';
 import {
+  BadRequest,
   InvalidArgument,
   NotFound,
   Tempinbox,
@@ -78,34 +80,70 @@ test('an email without such a link is a near miss, and the next one is looked at
   });
 });
 
-test('emails are found by what is in them', async () => {
+test('emails are found as by every door', async () => {
+  const file = new URL('../../../tests/email_filters.json', import.meta.url);
+  const table = JSON.parse(await readFile(file, 'utf8'));
   const tag = `find-${randomUUID()}`;
   await client.withInbox({ tags: [tag] }, async (inbox) => {
-    const text = 'Your order 4711\nis on its way.';
-    await send(inbox.emailAddress, { subject: 'First', text, headers: { 'X-Run': 'R-7' } });
-    await send(inbox.emailAddress, { subject: 'Second', text: 'https://a.example/verify?t=1' });
-    const [first, second] = await client.waitForEmails(inbox, { minCount: 2, from: 'robot@' });
-    await client.updateEmail(first.emailId, { isRead: true });
-
-    /** @type {[object, string[]][]} */
-    const cases = [
-      [{ text: 'ORDER 4711 is' }, ['First']],
-      [{ headers: { 'x-run': 'r-7' } }, ['First']],
-      [{ recipient: inbox.emailAddress, hasCode: false }, ['First', 'Second']],
-      [{ hasLink: true, hasAttachment: false }, ['Second']],
-      [{ linkKind: 'verify', isRead: false }, ['Second']],
-      [{ since: new Date(first.receivedAt), until: second.receivedAt }, ['First']],
-    ];
-    for (const [conditions, subjects] of cases) {
-      const of = (emails) => emails.map(({ subject }) => subject);
-      const listed = await client.listInboxEmails(inbox, { ...conditions, order: 'asc' }).toArray();
-      assert.deepEqual(of(listed), subjects);
-      const all = await client.listEmails({ ...conditions, tag, order: 'asc' }).toArray();
-      assert.deepEqual(of(all), subjects);
-      assert.equal((await client.waitForEmail(inbox, conditions)).subject, subjects[0]);
+    const [local, domain] = inbox.emailAddress.split('@');
+    for (const { plusTag, lines } of table.mails) {
+      const to = `${local}${plusTag ? `+${plusTag}` : ''}@${domain}`;
+      const envelope = { from: 'robot@sender.example', to };
+      await send(to, { envelope, raw: lines.map((line) => `${line}\r\n`).join('') });
     }
-    await client.expectNoEmail(inbox, { linkKind: 'reset', timeoutSeconds: 1 });
+    const emails = await client.waitForEmails(inbox, { minCount: table.mails.length });
+    for (const [index, { isRead = false }] of table.mails.entries())
+      await client.updateEmail(emails[index].emailId, { isRead });
+    // Numbers of the table are sequences.
+    const timeOf = (value) =>
+      typeof value === 'number' ? new Date(emails[value - 1].receivedAt) : value;
+    const conditionsOf = ({ since, until, ...others }) => ({
+      ...others,
+      since: timeOf(since),
+      until: timeOf(until),
+    });
+    const sequencesOf = (found) => found.map(({ sequence }) => sequence);
+
+    for (const { query, sequences } of table.found) {
+      const conditions = conditionsOf(query);
+      const what = JSON.stringify(query);
+      const oldest = { ...conditions, order: 'asc', limit: 2 };
+      const newest = { ...conditions, limit: 2 };
+      for (const list of [
+        await client.listInboxEmails(inbox, oldest).toArray(),
+        await client.listEmails({ ...oldest, tag }).toArray(),
+        (await client.listInboxEmails(inbox, newest).toArray()).reverse(),
+        (await client.listEmails({ ...newest, tag }).toArray()).reverse(),
+      ])
+        assert.deepEqual(sequencesOf(list), sequences, what);
+      const minCount = sequences.length;
+      if (minCount === 0) await client.expectNoEmail(inbox, { ...conditions, timeoutSeconds: 1 });
+      else {
+        const found = await client.waitForEmails(inbox, { ...conditions, minCount });
+        assert.deepEqual(sequencesOf(found), sequences, what);
+      }
+    }
+    for (const query of table.refused) {
+      const isRefused = (error) => error instanceof BadRequest || error instanceof InvalidArgument;
+      const conditions = conditionsOf(query);
+      await assert.rejects(
+        async () => client.listInboxEmails(inbox, conditions).toArray(),
+        isRefused,
+      );
+      await assert.rejects(async () => client.waitForEmail(inbox, conditions), isRefused);
+    }
+    const behind = client.listInboxEmails(inbox, { after: 1, order: 'asc', limit: 2 });
+    assert.deepEqual(sequencesOf(await behind.toArray()), [2, 3, 4]);
+  });
+});
+
+test('a wait for several emails that ends too soon has those that came', async () => {
+  await client.withInbox(async (inbox) => {
+    for (const subject of ['First', 'Second']) await send(inbox.emailAddress, { subject });
+    await client.waitForEmails(inbox, { minCount: 2, from: 'robot@' });
+
     const error = await failure(client.waitForEmails(inbox, { minCount: 3, timeoutSeconds: 1 }));
+
     assert.match(error.message, /^2 of 3 emails matched within 1 s/);
     assert.deepEqual(
       error.emails.map(({ sequence }) => sequence),

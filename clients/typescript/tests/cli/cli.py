@@ -7,7 +7,6 @@ import smtplib
 import subprocess
 import threading
 import uuid
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from email.message import EmailMessage
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -164,12 +163,9 @@ def send_mail(
     html: str | None = None,
     attachment: bytes | None = None,
     sender: str = "Robot <robot@sender.example>",
-    headers: Mapping[str, str] | None = None,
 ) -> None:
     """Sends a mail by SMTP, as any application does."""
     message = EmailMessage()
-    for name, value in (headers or {}).items():
-        message[name] = value
     message["From"] = sender
     message["To"] = to
     message["Subject"] = subject
@@ -180,9 +176,19 @@ def send_mail(
         message.add_attachment(
             attachment, maintype="application", subtype="octet-stream", filename="report.bin"
         )
-    host, port = os.environ["TEMPINBOX_TEST_SMTP"].rsplit(":", 1)
-    with smtplib.SMTP(host, int(port), timeout=_SECONDS) as server:
+    with _mail_server() as server:
         server.send_message(message)
+
+
+def send_raw(to: str, message: bytes) -> None:
+    """Sends a mail by SMTP as it is."""
+    with _mail_server() as server:
+        server.sendmail("robot@sender.example", [to], message)
+
+
+def _mail_server() -> smtplib.SMTP:
+    host, port = os.environ["TEMPINBOX_TEST_SMTP"].rsplit(":", 1)
+    return smtplib.SMTP(host, int(port), timeout=_SECONDS)
 
 
 @dataclass

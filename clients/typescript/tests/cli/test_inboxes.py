@@ -67,22 +67,9 @@ def test_list_shows_the_emails_of_an_inbox(cli: Cli, inbox: Inbox) -> None:
     assert cli.json("list", inbox.inbox_id, "--after", "1")["emails"][0]["sequence"] == 2
 
 
-def test_list_finds_the_emails_that_match(cli: Cli, inbox: Inbox) -> None:
-    send_mail(inbox.address, subject="First", text="Order 4711\nis on its way.\n")
-    send_mail(inbox.address, subject="Second", headers={"X-Run": "R-7"}, attachment=b"%PDF")
-    cli.text("wait", inbox.inbox_id, "--count", "2", "--quiet")
-
-    def found(*words: str) -> list[str]:
-        listed = cli.json("list", inbox.inbox_id, "--order", "asc", *words)["emails"]
-        return [email["subject"] for email in listed]
-
-    assert found("--text", "4711 is") == ["First"]
-    assert found("--header", "X-Run: r-7") == ["Second"]
-    assert found("--has-attachment") == found("--has-code") == ["Second"]
-    assert found("--has-link") == []
-    assert found("--unread", "--since", "1h") == ["First", "Second"]
-    assert found("--until", "1h") == []
+def test_only_the_emails_of_an_inbox_have_conditions(cli: Cli) -> None:
     said = cli.fails(2, "list", "--text", "x")
+
     assert "--text is for the emails of an inbox: tempinbox list INBOX" in said
 
 
