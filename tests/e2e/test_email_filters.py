@@ -15,13 +15,16 @@ from typing import Any
 import pytest
 import requests
 from dev import paths
-from harness import Account, Api, Dashboard, Suite, User, send, send_raw
+from harness import Account, Api, Dashboard, Suite, User, eventually, send, send_raw
 from harness.mcp_endpoint import McpEndpoint
 
 _TABLE = json.loads((paths.ROOT / "tests" / "email_filters.json").read_text(encoding="utf-8"))
 _LAST = len(_TABLE["mails"])
 _TIMES = ("since", "until")
 _MAX_TEXTS = 500  # opened for a page
+_MAX_MESSAGE = 26_214_400  # by the plan
+_MAX_TEXT = 2 * 1024 * 1024  # of a message: the rest of it is cut
+_LONG = 120.0  # for a search that a busy machine puts off
 
 
 @pytest.fixture(scope="module")
@@ -394,6 +397,70 @@ def test_a_search_of_much_mail_ends_its_pages_and_finds_what_is_far_back(
     assert [row["sequence"] for page in pages for row in page["emails"]] == [1]
     assert (waited["outcome"], waited["email"]["sequence"]) == ("matched", 1)
     assert (absent["outcome"], absent["lastSequence"]) == ("timeout", _MAX_TEXTS + 21)
+
+
+def test_a_text_at_the_end_of_the_largest_message_is_found(suite: Suite, account: Account) -> None:
+    inbox = account.api.new_inbox()
+    begin = (
+        b"Subject: large\r\nMIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n"
+        b"--b\r\nContent-Type: text/csv\r\nContent-Disposition: attachment\r\n\r\n"
+    )
+    end = b"\r\n--b\r\n\r\n" + b"x " * 200 + b"the needle\r\n--b--\r\n"
+    filling = b"1,2,3,4,5,6,7,8,9,10\r\n" * (_MAX_MESSAGE // 22)
+    large = begin + filling[: _MAX_MESSAGE - len(begin) - len(end)] + end
+    plain = b"Subject: plain\r\n\r\nfirst words\r\n" + b"line of text\r\n" * (_MAX_TEXT // 14)
+    assert send_raw(suite, [inbox["emailAddress"]], large) == {}
+    assert send_raw(suite, [inbox["emailAddress"]], plain + b"last words\r\n") == {}
+    send(suite, inbox["emailAddress"], body="neither")
+
+    def found(text: str) -> tuple[list[int], int] | None:
+        """Returns the sequences, and how many emails were looked at; None where a busy machine had
+        no time for a message.
+        """
+        sequences: list[int] = []
+        examined = 0
+        cursor: dict[str, str] = {}
+        while cursor.get("cursor", "") is not None:
+            answer = account.api.call("GET", "/v1/emails", params={"text": text, **cursor})
+            if answer.status_code == 503:
+                return None
+            page = answer.json()
+            sequences += [row["sequence"] for row in page["emails"]]
+            examined += page["searched"]["emails"]
+            cursor = {"cursor": page["nextCursor"]}
+        return sequences, examined
+
+    def finds(text: str, sequences: list[int]) -> None:
+        what = f"{text} is in {sequences}"
+        eventually(lambda: found(text) == (sequences, 3), what, seconds=_LONG)
+
+    finds("The NEEDLE", [1])
+    finds("first words line", [2])
+    finds("last words", [])  # behind what `text` shows
+    path = f"/v1/inboxes/{inbox['inboxId']}/emails/wait"
+    query = {"text": "needle", "timeoutSeconds": 20}
+
+    def waited() -> Any:
+        result = account.api.call("GET", path, params=query).json()
+        return result if result.get("outcome") == "matched" else None
+
+    assert eventually(waited, "a wait finds it, too", seconds=_LONG)["email"]["sequence"] == 1
+
+
+def test_an_email_deleted_between_two_pages_is_passed_over(suite: Suite, account: Account) -> None:
+    inbox = account.api.new_inbox()
+    ids = [send(suite, inbox["emailAddress"], body="a needle").email_id for _ in range(4)]
+    query = {"text": "needle", "order": "asc", "limit": 1}
+
+    first = account.api.get("/v1/emails", **query)
+    account.api.delete(f"/v1/emails/{ids[1]}")
+    second = account.api.get("/v1/emails", cursor=first["nextCursor"], **query)
+    account.api.delete(f"/v1/emails/{ids[3]}")
+    third = account.api.get("/v1/emails", cursor=second["nextCursor"], **query)
+
+    assert [row["emailId"] for row in first["emails"]] == [ids[0]]
+    assert [row["emailId"] for row in second["emails"]] == [ids[2]]
+    assert (third["emails"], third["nextCursor"]) == ([], None)
 
 
 def test_searches_at_once_are_answered_or_put_off(
