@@ -2,6 +2,7 @@
 
 import concurrent.futures
 import json
+import smtplib
 import socket
 import statistics
 import subprocess
@@ -18,6 +19,7 @@ from confluent_kafka import Producer
 from dev.ports import free_port
 from dev.waiting import delay_until
 from harness import (
+    SENDER,
     Account,
     Api,
     Event,
@@ -415,17 +417,48 @@ def test_records_that_come_again_are_one_event(suite: Suite, account: Account) -
     assert last in _ids(behind)
 
 
-def test_an_account_that_nobody_follows_has_no_feed(suite: Suite, account: Account) -> None:
-    quiet, followed = Account.make(suite).api, account.api
-    after = _begin(followed)
-    unread = quiet.new_inbox()
-    send(suite, unread["emailAddress"])
-    inbox = followed.new_inbox()
-    send(suite, inbox["emailAddress"])
-    _follow(followed, after, 2)
+_UNREAD_MAILS = 500
 
-    assert quiet.get("/v1/events", after="earliest")["events"] == []
-    assert quiet.call("GET", "/v1/events", params={"after": str(uuid.uuid4())}).status_code == 400
+
+def _send_many(suite: Suite, address: str, count: int) -> None:
+    """In one session, a transaction each."""
+    host, _, port = suite["SMTP"].rpartition(":")
+    message = b"Subject: one of many\r\n\r\nHello\r\n"
+    with smtplib.SMTP(host, int(port), local_hostname="sender.example", timeout=30) as server:
+        for _ in range(count):
+            assert server.sendmail(SENDER, [address], message) == {}
+
+
+def test_an_account_that_nobody_follows_has_no_feed(
+    suite: Suite, account: Account, pool: concurrent.futures.ThreadPoolExecutor
+) -> None:
+    quiet, followed = Account.make(suite), account.api
+    unread = quiet.api.new_inbox()
+    after = _begin(followed)
+    with Receiver() as receiver:
+        quiet.api.post("/v1/webhooks", {"url": receiver.url, "events": ["email.received"]})
+
+        sending = pool.submit(_send_many, suite, unread["emailAddress"], _UNREAD_MAILS)
+        inbox = followed.new_inbox()
+        sent = [send(suite, inbox["emailAddress"]).email_id for _ in range(3)]
+        followed.delete("/v1/inboxes/" + inbox["inboxId"])
+        sending.result(timeout=120)
+
+        events, _ = _follow(followed, after, 5)
+        # So the dispatchers had all of them.
+        eventually(
+            lambda: len({request.webhook_id for request in receiver.requests}) == _UNREAD_MAILS,
+            "each mail has its webhook",
+            seconds=60,
+        )
+
+    assert {one["payload"]["data"]["inboxId"] for one in events} == {inbox["inboxId"]}
+    assert [name for name in _ids(events) if name in sent] == sent
+    of_quiet = f"WHERE account_id = '{quiet.account_id}'"
+    for table in ("feeds", "feed_events"):
+        assert _sql(suite, f"SELECT count(*) FROM webhooks.{table} {of_quiet}") == "0"
+    assert quiet.api.get("/v1/events", after="earliest")["events"] == []
+    assert quiet.api.call("GET", "/v1/events", params={"after": sent[0]}).status_code == 400
 
 
 def test_every_reader_gets_each_event_once(
