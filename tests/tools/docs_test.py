@@ -403,6 +403,19 @@ class WhereItIsDecided(unittest.TestCase):
                     self.assertIn(text, _read(ROOT / name))
 
 
+class Mutations(unittest.TestCase):
+    """The tests that docs/development/break.md names for each fault."""
+
+    def test_every_test_exists(self) -> None:
+        page = _DOCS / "development" / "break.md"
+        for title, file in re.findall(
+            r"\[([^]]*)\]\((\.\./\.\./tests/[^)]*_test\.cpp|[^)]*/test_\w+\.py)\)", _read(page)
+        ):
+            text = re.sub(r'"\s*\n\s*"', "", _read(page.parent / file))
+            name = f"def {title.strip('`')}(" if file.endswith(".py") else f'TEST_CASE("{title}"'
+            self.assertIn(name, re.sub(r"TEST_CASE\(\s+", "TEST_CASE(", text), file)
+
+
 class FrontDoor(unittest.TestCase):
     """README.md and the pages beside it: what they point at is there, and commands exist."""
 
