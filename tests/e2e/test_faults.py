@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import requests
 from dev import mail_servers
-from harness import SENDER, Account, Api, Capture, SmtpSession, Suite, eventually, queued_id
+from harness import SENDER, Account, Capture, SmtpSession, Suite, eventually, queued_id
+from harness.faults import Faults
 
 _E2E = Path(__file__).parent
 _LATER = "451 4.7.1 Try again later"
@@ -28,54 +28,6 @@ _as_root = pytest.mark.skipif(os.geteuid() != 0, reason="Postfix is started by r
 
 def _mail_servers(suite: Suite) -> list[str]:
     return [url.removeprefix("smtp://") for url in suite.of_each("mail-ingest", "URL")]
-
-
-def _known_versions(suite: Suite) -> list[float]:
-    """How far each mail server has read what faults inboxes have."""
-    name = "tempinbox_mail_ingest_fault_change_version "
-    texts = [
-        requests.get(f"http://{admin}/metrics", timeout=5).text
-        for admin in suite.of_each("mail-ingest", "ADMIN")
-    ]
-    return [
-        float(line.removeprefix(name))
-        for text in texts
-        for line in text.splitlines()
-        if line.startswith(name)
-    ]
-
-
-class _Faults:
-    """The faults of an inbox, in force on every mail server."""
-
-    def __init__(self, suite: Suite, api: Api, inbox: dict[str, Any]) -> None:
-        self._suite = suite
-        self._api = api
-        self._inbox = f"/v1/inboxes/{inbox['inboxId']}"
-
-    def set(self, *steps: dict[str, Any]) -> None:
-        before = max(_known_versions(self._suite))
-        self._api.put(f"{self._inbox}/faults", {"steps": list(steps)})
-        eventually(
-            lambda: min(_known_versions(self._suite)) > before,
-            "every mail server knows the faults within a second",
-            seconds=1,
-        )
-
-    def used(self) -> list[int]:
-        return [step["used"] for step in self._api.get(f"{self._inbox}/faults")["steps"]]
-
-    def refusals(self, attempts: int) -> list[tuple[str, int]]:
-        """Replies and how often, once there are so many."""
-
-        def shown() -> list[tuple[str, int]] | None:
-            rows = self._api.get(f"{self._inbox}/rejections")["rejections"]
-            found = [
-                (row["reply"], row["attemptCount"]) for row in rows if row["reason"] == "fault"
-            ]
-            return found if sum(count for _, count in found) >= attempts else None
-
-        return eventually(shown, f"{attempts} refusals on purpose are shown")
 
 
 def _relay_to(*addresses: str) -> str:
@@ -99,7 +51,7 @@ def test_postfix_delivers_at_the_third_try_over_two_mail_servers(
     servers = _mail_servers(suite)
     assert len(servers) > 1
     inbox = account.api.new_inbox()
-    faults = _Faults(suite, account.api, inbox)
+    faults = Faults(suite, account.api, inbox)
     faults.set({"stage": "rcpt", "reply": _LATER, "times": 2})
 
     with mail_servers.postfix(_POSTFIX_SOON | {"relayhost": _relay_to(*servers[:2])}) as relay:
@@ -117,7 +69,7 @@ def test_postfix_retries_what_was_stored_before_the_cut_into_one_email(
     suite: Suite, account: Account
 ) -> None:
     inbox = account.api.new_inbox()
-    faults = _Faults(suite, account.api, inbox)
+    faults = Faults(suite, account.api, inbox)
     faults.set({"stage": "end", "cut": "stored", "times": 1})
 
     with mail_servers.postfix(
@@ -132,7 +84,7 @@ def test_postfix_retries_what_was_stored_before_the_cut_into_one_email(
 
 
 def test_a_rate_refuses_exactly_what_is_past_it(suite: Suite, capture: Capture) -> None:
-    faults = _Faults(suite, capture.api, capture.inbox)
+    faults = Faults(suite, capture.api, capture.inbox)
     slower = "421 4.7.0 Slower"
     faults.set({"stage": "mail", "reply": slower, "abovePerMinute": 30})
 
@@ -153,7 +105,7 @@ def test_a_message_for_a_neighbour_too_is_taken(
 ) -> None:
     ours = account.api.new_inbox()
     theirs = other_account.api.new_inbox()
-    faults = _Faults(suite, account.api, ours)
+    faults = Faults(suite, account.api, ours)
     faults.set({"stage": "end", "reply": "452 4.2.2 Full"})
 
     with SmtpSession(suite["SMTP"]) as session:
@@ -190,7 +142,7 @@ def _nodemailer(capture: Capture, **options: Any) -> subprocess.CompletedProcess
 
 @pytest.mark.parametrize("pool", [False, True])
 def test_nodemailer_does_not_retry_after_a_cut(suite: Suite, capture: Capture, pool: bool) -> None:
-    faults = _Faults(suite, capture.api, capture.inbox)
+    faults = Faults(suite, capture.api, capture.inbox)
     faults.set({"stage": "end", "cut": "unstored"})
 
     sent = _nodemailer(capture, pool=pool)
@@ -202,7 +154,7 @@ def test_nodemailer_does_not_retry_after_a_cut(suite: Suite, capture: Capture, p
 
 
 def test_nodemailer_sends_to_the_recipient_that_is_left(suite: Suite, capture: Capture) -> None:
-    faults = _Faults(suite, capture.api, capture.inbox)
+    faults = Faults(suite, capture.api, capture.inbox)
     faults.set({"stage": "rcpt", "reply": _LATER, "to": "ann@"})
 
     sent = _nodemailer(capture)
@@ -213,7 +165,7 @@ def test_nodemailer_sends_to_the_recipient_that_is_left(suite: Suite, capture: C
 
 
 def test_smtplib_and_a_story(suite: Suite, capture: Capture) -> None:
-    faults = _Faults(suite, capture.api, capture.inbox)
+    faults = Faults(suite, capture.api, capture.inbox)
     faults.set(
         # smtplib answers a refusal of PLAIN with LOGIN.
         {"stage": "auth", "reply": "454 4.7.0 Not now", "times": 2},
@@ -243,7 +195,7 @@ def test_greylisting_defers_each_recipient_once(suite: Suite, account: Account) 
     inbox = account.api.new_inbox()
     address = inbox["emailAddress"]
     tagged = address.replace("@", "+tag@")
-    faults = _Faults(suite, account.api, inbox)
+    faults = Faults(suite, account.api, inbox)
     faults.set({"stage": "rcpt", "reply": _LATER, "times": 1, "per": "recipient"})
 
     replies = []
@@ -258,7 +210,7 @@ def test_greylisting_defers_each_recipient_once(suite: Suite, account: Account) 
 def test_faults_end_with_delete(suite: Suite, account: Account) -> None:
     inbox = account.api.new_inbox()
     path = f"/v1/inboxes/{inbox['inboxId']}/faults"
-    _Faults(suite, account.api, inbox).set({"stage": "rcpt", "reply": "550 5.7.1 No"})
+    Faults(suite, account.api, inbox).set({"stage": "rcpt", "reply": "550 5.7.1 No"})
     with SmtpSession(suite["SMTP"]) as session:
         assert session.address(inbox["emailAddress"]) == ["550 5.7.1 No"]
 
@@ -276,7 +228,7 @@ def test_delays_of_an_account_hold_nobody_else(
 ) -> None:
     ours = account.api.new_inbox()
     theirs = other_account.api.new_inbox()
-    faults = _Faults(suite, account.api, ours)
+    faults = Faults(suite, account.api, ours)
     faults.set({"stage": "end", "delaySeconds": 300})
     sessions = []
     try:

@@ -197,6 +197,8 @@ export const api = {
     ask('put', '/inboxes/{inboxId}/faults', { path: { inboxId }, body }),
   clearFaults: (inboxId: string) =>
     ask('delete', '/inboxes/{inboxId}/faults', { path: { inboxId } }),
+  senderReport: (inboxId: string, signal?: AbortSignal) =>
+    ask('get', '/inboxes/{inboxId}/sender-report', { path: { inboxId }, signal }),
   rejections: (inboxId: string, signal?: AbortSignal) =>
     ask('get', '/inboxes/{inboxId}/rejections', { path: { inboxId }, signal }),
   emails: (inboxId: string, query: Query<'/inboxes/{inboxId}/emails'>, signal?: AbortSignal) =>

@@ -27,7 +27,7 @@ export const STORIES: readonly { name: string; steps: readonly NewFaultStep[] }[
   { name: 'A slow server', steps: [{ stage: 'end', delaySeconds: 60 }] },
 ];
 
-const STAGES: Record<FaultStep['stage'], string> = {
+export const STAGES: Record<FaultStep['stage'], string> = {
   auth: 'At the login',
   mail: 'At MAIL',
   rcpt: 'At RCPT',

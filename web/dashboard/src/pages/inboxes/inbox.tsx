@@ -18,6 +18,7 @@ import { DeleteInbox, EditInbox, EmptyInbox, ExtendInbox } from './inbox-dialogs
 import { Faults } from './faults';
 import { Rejections } from './rejections';
 import { SendHere } from './send-here';
+import { SenderReportPanel } from './sender-report';
 
 type OpenDialog = 'extend' | 'edit' | 'empty' | 'delete' | null;
 
@@ -108,6 +109,7 @@ function Senders({ inbox, onChanged }: { inbox: Inbox; onChanged: () => void }) 
         />
       )}
       {inbox.status === 'active' && <Faults inbox={inbox} />}
+      {inbox.status === 'active' && <SenderReportPanel inbox={inbox} />}
       <Rejections found={rejections} />
     </>
   );
