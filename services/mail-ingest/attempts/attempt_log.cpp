@@ -100,6 +100,8 @@ void attempt_log::note_refused_login(const smtp::login& who, stage at, const smt
     one.what = begin_attempt(sender);
     one.what.set_login(who.user);
     end_at(one.what, at, code_of(reply), reply);
+    if (const auto step = step_at(met, who.inbox, at))
+        one.what.set_step(*step);
     note(std::move(attempts), met);
 }
 

@@ -459,6 +459,7 @@ std::string_view command_machine::accept(const recipient_result& result)
     taken.domain = pending_recipient_.domain;
     taken.max_message_bytes = allowed;
     taken.fault_stages = result.fault_stages;
+    taken.is_watched = result.is_watched;
     envelope_.recipients.push_back(std::move(taken));
     return replies::recipient_ok;
 }

@@ -145,8 +145,7 @@ awaitable<void> session::converse()
         case action::kind::begin:
             spool_ = context_.ingest.open_spool();
             has_lost_spool_ = false;
-            if (machine_.transaction().is_watched())
-                attempts().begin_message();
+            begin_to_scan();
             break;
         case action::kind::append:
             append(next_action.bytes);
@@ -289,8 +288,8 @@ awaitable<void> session::admit()
         note_refused_login(faults::stage::mail, *machine_.login(), mail_from, result.fault->reply,
                            faults_met_);
     else if (result.status != admission_status::admitted)
-        note_refused_login(faults::stage::mail, *machine_.login(), mail_from,
-                           machine_.last_reply(), {});
+        note_refused_login(faults::stage::mail, *machine_.login(), mail_from, machine_.last_reply(),
+                           {});
 }
 
 void session::begin_transaction()
@@ -568,6 +567,14 @@ void session::note_ending()
     if (!faults_met_.has_met_any)
         seconds = std::chrono::duration<double>(steady::now() - start).count();
     context_.metrics.transaction(ended->result, ended->code, seconds);
+}
+
+// Also if only recipients that were refused are watched.
+void session::begin_to_scan()
+{
+    if (machine_.transaction().is_watched() ||
+        (attempts_ && attempts_->number() == machine_.transaction_number()))
+        attempts().begin_message();
 }
 
 mail_ingest::attempt_log& session::attempts()

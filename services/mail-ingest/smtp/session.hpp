@@ -102,6 +102,7 @@ private:
     void give_back_admissions();
     void note_ending();
     mail_ingest::attempt_log& attempts();
+    void begin_to_scan();
     bool is_watched(const recipient_result& result) const;
     void note_refused_login(faults::stage at, const smtp::login& who, std::string mail_from,
                             std::string_view reply, const mail_ingest::fault_memory& met);

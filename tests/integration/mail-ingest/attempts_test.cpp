@@ -253,7 +253,7 @@ TEST_CASE("faults at AUTH, MAIL, DATA and the end are attempts that end there",
 
     const auto found = world.attempts_of(world.staging, 4);
     CHECK(found[0].what.stage() == "auth");
-    CHECK(found[0].what.step() == 0);
+    CHECK(found[0].what.has_step());
     CHECK(found[0].what.recipients().empty());
     CHECK(found[1].what.stage() == "mail");
     CHECK(found[1].what.mail_from() == "a@b.test");

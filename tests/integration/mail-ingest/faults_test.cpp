@@ -182,6 +182,7 @@ TEST_CASE("two attempts are deferred and the third arrives, whichever replica th
 
     CHECK(world.used(world.ours) == std::vector<std::int64_t>{2});
     CHECK(world.emails(world.ours) == 1);
+    // Each replica writes its own.
     CHECK(testing::eventually(
         [&] { return world.refusals(world.ours) == std::vector<std::string>{later + " x3"}; }));
     CHECK(metric("tempinbox_mail_ingest_faults_total{stage=\"rcpt\"}") == played + 3);
