@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 from dev import mail_servers
-from harness import SENDER, Account, Capture, SmtpSession, Suite, eventually, queued_id
-from harness.faults import Faults
+from harness import SENDER, Account, Capture, Faults, SmtpSession, Suite, eventually, queued_id
 
 _E2E = Path(__file__).parent
 _LATER = "451 4.7.1 Try again later"

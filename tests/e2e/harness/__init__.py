@@ -9,6 +9,7 @@ from harness.certificates import Authority, client_context, make_certificate
 from harness.cluster import Cluster
 from harness.dashboard import Dashboard, User
 from harness.far_host import FarHost
+from harness.faults import Faults
 from harness.haproxy import HAProxy
 from harness.mail import SENDER, Delivery, send, send_raw
 from harness.mail_server import MailServer
@@ -49,6 +50,7 @@ __all__ = [
     "Delivery",
     "Event",
     "FarHost",
+    "Faults",
     "Gateway",
     "HAProxy",
     "Inbox",
