@@ -105,6 +105,17 @@ async function fillAccount() {
       { stage: 'end', cut: 'stored', to: 'ann@', every: 3 },
     ],
   });
+  const [local, domain] = faulty.emailAddress.split('@');
+  await eventually(
+    () =>
+      send(faulty.emailAddress, 'Deferred', 'Hello').then(
+        () => false,
+        () => true,
+      ),
+    'the faults are in force',
+  );
+  await send(faulty.emailAddress, 'Deferred', 'Hello');
+  await assert.rejects(send(`${local}+${'long'.repeat(10)}@${domain}`, 'Deferred, too', 'Hello'));
   const ended = await makeInbox(page);
   await ask(page, 'DELETE', `/inboxes/${ended.inboxId}`);
   await assert.rejects(send(ended.emailAddress, 'Too late', 'Hello'));
@@ -258,7 +269,10 @@ const PAGES = [
     'inbox-faults',
     () => page,
     () => `/inboxes/${ids.faulty}`,
-    (it) => it.getByText('At RCPT: 451 4.7.1 Greylisted').waitFor(),
+    async (it) => {
+      await it.getByText('At RCPT: 451 4.7.1 Greylisted – on purpose').waitFor();
+      await it.getByRole('list', { name: 'Marks' }).getByText('Tries again after a 4xx').waitFor();
+    },
   ],
   [
     'faults-new',

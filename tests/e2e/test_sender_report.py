@@ -1,4 +1,4 @@
-"""What senders did with an inbox, as its report marks them: the same senders the same marks, always."""
+"""What senders did with an inbox, as its report marks them: the same sender, the same marks."""
 
 import json
 import os
@@ -13,8 +13,7 @@ from typing import Any
 import pytest
 from dev import mail_servers
 from dev.mail_servers import MailServer
-from harness import SENDER, Account, Api, Capture, SmtpSession, Suite, eventually, queued_id
-from harness.faults import Faults
+from harness import SENDER, Account, Api, Capture, Faults, SmtpSession, Suite, eventually, queued_id
 
 _E2E = Path(__file__).parent
 _as_root = pytest.mark.skipif(
