@@ -213,6 +213,7 @@ TEST_CASE("attempts go with the mail of an inbox that has ended", "[mailbox][att
     const auto live = world.create_with_faults();
     for (const auto& inbox : {ended, live})
         await(world.attempts.record({attempt_of(inbox)}));
+    world.add_email({ended}, "one");
     await(world.endings.expire(ended.account, ended.id)).value();
     CHECK(world.error_of(ended.account, ended) == errc::not_found);
 
