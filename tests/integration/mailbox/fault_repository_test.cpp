@@ -9,12 +9,14 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <string>
 #include <utility>
 #include <vector>
 
 using namespace tempinbox;
 using namespace tempinbox::mailbox;
+using namespace std::chrono_literals;
 using faults::schedule;
 using faults::stage;
 using faults::step;
