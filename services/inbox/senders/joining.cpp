@@ -14,22 +14,10 @@ namespace {
 // Of one origin. A sender with more of them at once is not told apart any more.
 constexpr std::size_t max_candidates = 100;
 
-using digests = std::vector<std::uint64_t>; // sorted, each once
-
 std::string origin_of(const mailbox::v1::Attempt& attempt)
 {
     return attempt.login().empty() ? "address " + attempt.remote_address()
                                    : "login " + attempt.login();
-}
-
-digests recipients_of(const mailbox::v1::Attempt& attempt)
-{
-    digests all;
-    for (const auto& recipient : attempt.recipients())
-        all.push_back(recipient.digest());
-    std::ranges::sort(all);
-    all.erase(std::unique(all.begin(), all.end()), all.end());
-    return all;
 }
 
 bool are_alike(const digests& one, const digests& other)
@@ -165,6 +153,16 @@ private:
 };
 
 } // namespace
+
+digests recipients_of(const mailbox::v1::Attempt& attempt)
+{
+    digests all;
+    for (const auto& recipient : attempt.recipients())
+        all.push_back(recipient.digest());
+    std::ranges::sort(all);
+    all.erase(std::unique(all.begin(), all.end()), all.end());
+    return all;
+}
 
 outcome outcome_of(int code)
 {

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 namespace tempinbox::inbox {
@@ -29,14 +30,16 @@ struct sent_message
 // come again for so long.
 inline constexpr std::chrono::hours max_refused_age{1};
 
-// Tells messages apart, by these rules, in the order of time:
-//
-//   attempt                           | belongs to
-//   its Message-ID is known           | the message with that one
-//   its Message-ID is new             | the oldest open message without one, of like sender,
-//   recipients and origin it ended before its message was   | the oldest open message of like
-//   sender, recipients and origin; else one that read, or has no Message-ID        | was refused in
-//   the last hour, which is ambiguous none of these                     | a message of its own
+// Whom an attempt is for: sorted, each once.
+using digests = std::vector<std::uint64_t>;
+digests recipients_of(const mailbox::v1::Attempt& attempt);
+
+// Tells messages apart, in the order of time. An attempt belongs to:
+// - the message with its Message-ID;
+// - if that is new: the oldest open message without one, of like sender, recipients and origin;
+// - if it ended before its message was read, or has no Message-ID: the oldest open message of like
+//   sender, recipients and origin, else one that was refused in the last hour, which is ambiguous;
+// - else a message of its own.
 //
 // A message is open while a recipient is deferred. Senders are alike if they are equal, or unknown
 // (AUTH); recipients if all of one are among the other's, or none is known (MAIL); the origin is

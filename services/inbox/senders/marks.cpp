@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 
@@ -98,7 +99,8 @@ std::chrono::seconds retry_time_of(const std::vector<stored_attempt>& attempts,
 {
     const bool is_server = std::ranges::any_of(message.attempts, [&](std::size_t index) {
         const auto& attempt = attempts[index].what;
-        return attempt.is_relayed() || attempt.is_pipelined() || attempt.is_chunked();
+        return attempt.is_relayed() || attempt.is_chunked() ||
+               (attempt.is_pipelined() && attempt.has_size());
     });
     return is_server ? std::chrono::seconds(server_retry_time) : program_retry_time;
 }
@@ -106,6 +108,14 @@ std::chrono::seconds retry_time_of(const std::vector<stored_attempt>& attempts,
 std::string in_seconds(std::chrono::microseconds time)
 {
     return std::to_string(std::chrono::duration_cast<std::chrono::seconds>(time).count()) + " s";
+}
+
+// One content from one sender to the same recipients.
+using content_key = std::tuple<std::uint64_t, std::string, std::string, digests>;
+
+content_key key_of(const mailbox::v1::Attempt& attempt)
+{
+    return {attempt.content(), attempt.mail_from(), attempt.login(), recipients_of(attempt)};
 }
 
 // Attempts that speak for a yes and for a no; a no counts more.
@@ -193,11 +203,13 @@ private:
         max_silence_ = std::max(max_silence_, since);
     }
 
+    // RFC 5321 4.5.4.1 is about replies: whoever was cut off may come again at once, as for another
+    // address of the host.
     void look_at_backoff(const std::vector<failed_attempt>& deferred)
     {
         std::chrono::microseconds longest{0};
         for (const auto& [index, next] : deferred) {
-            if (!next)
+            if (!next || attempts_[index].what.code() == 0)
                 continue;
             const auto delay = attempts_[*next].at - attempts_[index].at;
             shortest_delay_ = std::min(shortest_delay_.value_or(delay), delay);
@@ -267,23 +279,19 @@ private:
         }
     }
 
-    // A message that failed once it was read, and of which the content came again with another
-    // Message-ID.
+    // A message that failed once it was read, and of which the content came again for the same
+    // recipients with another Message-ID.
     void look_at_contents()
     {
-        std::map<std::uint64_t, std::vector<std::size_t>> by_content;
+        std::map<content_key, std::vector<std::size_t>> by_content;
         for (std::size_t i = 0; i < attempts_.size(); ++i)
             if (attempts_[i].what.has_message())
-                by_content[attempts_[i].what.content()].push_back(i);
+                by_content[key_of(attempts_[i].what)].push_back(i);
         for (const auto index : lost_) {
             const auto& failed = attempts_[index].what;
-            const auto& alike = by_content[failed.content()];
+            const auto& alike = by_content[key_of(failed)];
             const auto next = std::ranges::upper_bound(alike, index);
-            if (next == alike.end())
-                continue;
-            const auto& repeated = attempts_[*next].what;
-            if (repeated.message_id() != failed.message_id() &&
-                repeated.mail_from() == failed.mail_from() && repeated.login() == failed.login())
+            if (next != alike.end() && attempts_[*next].what.message_id() != failed.message_id())
                 same_id_.no.insert({number_of(index), number_of(*next)});
         }
     }

@@ -11,8 +11,8 @@
 namespace tempinbox::inbox {
 
 // For how long a message that was not tried again may still be: of a program that hands its mail
-// over itself, and of a mail server (one that adds Received, pipelines or sends chunks). The
-// longest pause of Postfix is 4,000 s; RFC 5321 4.5.4.1 asks for 30 minutes.
+// over itself, and of a mail server (one that adds Received, sends chunks, or pipelines and says
+// the size). The longest pause of Postfix is 4,000 s; RFC 5321 4.5.4.1 asks for 30 minutes.
 inline constexpr std::chrono::seconds program_retry_time{10};
 inline constexpr std::chrono::hours server_retry_time{2};
 // A message that was refused for good, and does not come again in this time, was given up.

@@ -143,6 +143,11 @@ void as_exim(Attempt& one)
     one.set_is_chunked(one.stage() == "end");
 }
 
+void as_nodemailer(Attempt& one)
+{
+    one.set_is_pipelined(true);
+}
+
 inbox::v1::SenderMark mark(const inbox::v1::SenderReport& report, const std::string& name)
 {
     for (const auto& each : report.marks())
@@ -248,6 +253,7 @@ TEST_CASE("a lost 250 that comes again is no duplicate if it is answered with th
 
     CHECK(shown(sender("e1"), "duplicates") == "no 1 2");
     CHECK(shown(sender("e1"), "retriesAfter4xx") == "yes 1 2");
+    CHECK(shown(sender("e1"), "backsOff") == "not_seen"); // it may come again at once
     CHECK(sender("e1").messages(0).email_ids_size() == 1);
     CHECK(shown(sender("e2"), "duplicates") == "yes 2");
     CHECK(mark(sender("e2"), "duplicates").count() == 1);
@@ -268,7 +274,7 @@ TEST_CASE("one message to several recipients by themselves is no duplicate", "[i
 TEST_CASE("Nodemailer that is cut off does not try again", "[inbox][senders]")
 {
     auto sender = sender_story();
-    sender.message("<1@app.test>", "").session(session_end::closed);
+    sender.looks(as_nodemailer).message("<1@app.test>", "").session(session_end::closed);
     // Another mail of it, by a pool.
     sender.after(1s).content(2).message("<2@app.test>", "").session(session_end::closed);
 
@@ -292,6 +298,7 @@ TEST_CASE("Nodemailer keeps the other recipient, and does not come back for the 
 {
     const auto report =
         sender_story()
+            .looks(as_nodemailer)
             .message("<1@app.test>", ok, {{"ann@x.test", later}, {"bob@x.test"}}, "e1")
             .session(session_end::quit)
             .report();
@@ -374,6 +381,17 @@ TEST_CASE("the same content with another Message-ID is marked, and is another me
 
     CHECK(report.messages_size() == 2);
     CHECK(shown(report, "sameMessageId") == "no 1 2");
+}
+
+TEST_CASE("the same content for somebody else is no repeat", "[inbox][senders]")
+{
+    const auto report = sender_story()
+                            .message("<1@app.test>", "451 4.3.0 Later")
+                            .after(2s)
+                            .message("<2@app.test>", ok, {{"ann@x.test"}}, "e1")
+                            .report();
+
+    CHECK(shown(report, "sameMessageId") == "not_seen");
 }
 
 TEST_CASE("a message without Message-ID comes again by its content", "[inbox][senders]")
