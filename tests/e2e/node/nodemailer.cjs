@@ -18,5 +18,5 @@ transport
     },
   )
   .finally(() => {
-    if (options.pool) transport.close(); // a single connection ends itself, with QUIT
+    transport.close();
   });
