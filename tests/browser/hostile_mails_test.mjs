@@ -36,7 +36,7 @@ function isExpected(url) {
   if (origin !== suite.origin || hash !== '') return false;
   if (/^\/dashboard(\/assets\/[\w.-]+|\/inboxes\/[0-9a-f-]+(\/[0-9a-f-]+)?)?$/.test(pathname))
     return search === '';
-  return /^\/dashboard\/api\/(session|settings|account(\/usage)?|events|rules|rules\/test|domains|inboxes|inboxes\/[0-9a-f-]+(\/(emails|rejections))?|emails|emails\/[0-9a-f-]+(\/raw|\/timeline|\/attachments\/[0-9a-f-]+)?)$/.test(
+  return /^\/dashboard\/api\/(session|settings|account(\/usage)?|events|rules|rules\/test|domains|inboxes|inboxes\/[0-9a-f-]+(\/(emails|rejections|faults))?|emails|emails\/[0-9a-f-]+(\/raw|\/timeline|\/attachments\/[0-9a-f-]+)?)$/.test(
     pathname,
   );
 }

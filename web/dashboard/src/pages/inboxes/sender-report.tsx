@@ -1,3 +1,4 @@
+import { useState } from 'preact/hooks';
 import { api, ApiError, type Inbox, type SenderReport, type SentMessage } from '../../api';
 import { useNow } from '../../clock';
 import { useResource } from '../../resource';
@@ -18,6 +19,9 @@ import {
 } from './sender-words';
 
 const badge = (tone: Tone) => (tone === 'plain' ? 'badge' : `badge ${tone}`);
+
+const hasReport = ({ capture, emailAddress }: Inbox) =>
+  Boolean(capture) || emailAddress.startsWith('*@');
 
 // An inbox of which no attempts are kept has no report.
 async function loadReport(inboxId: string, signal: AbortSignal): Promise<SenderReport | null> {
@@ -71,8 +75,8 @@ function MessageRow({ message }: { message: SentMessage }) {
                 {' · '}
                 {attemptText(attempt)}
               </p>
-              {refusedText(attempt).map((text) => (
-                <p key={text} class="breaks">
+              {refusedText(attempt).map((text, at) => (
+                <p key={at} class="breaks">
                   {text}
                 </p>
               ))}
@@ -100,8 +104,8 @@ function Report({ report }: { report: SenderReport }) {
         <>
           <h3 class="report-part">Faults that were not played</h3>
           <ul class="rows" aria-label="Faults that were not played">
-            {report.notApplied.map((it) => (
-              <li key={`${it.attempt} ${it.stage} ${it.reason}`} class="row-item">
+            {report.notApplied.map((it, index) => (
+              <li key={index} class="row-item">
                 <p class="row-main breaks">{notAppliedText(it)}</p>
               </li>
             ))}
@@ -115,13 +119,21 @@ function Report({ report }: { report: SenderReport }) {
 // What senders did with the inbox, marked by the RFCs.
 export function SenderReportPanel({ inbox }: { inbox: Inbox }) {
   const { inboxId } = inbox;
-  const found = useResource(`sender report ${inboxId}`, (signal) => loadReport(inboxId, signal));
+  // Others have one only while they have faults: it is loaded on a click.
+  const [isAsked, setAsked] = useState(hasReport(inbox));
+  const found = useResource(`sender report ${inboxId} ${isAsked}`, (signal) =>
+    isAsked ? loadReport(inboxId, signal) : Promise.resolve(null),
+  );
   const report = found.value;
+  const look = () => {
+    if (isAsked) found.reload();
+    else setAsked(true);
+  };
   return (
     <section class="panel sender-report" aria-labelledby="sender-report">
       <div class="panel-head">
         <h2 id="sender-report">Sender report</h2>
-        <Button size="small" icon="refresh" isBusy={found.isLoading} onClick={found.reload}>
+        <Button size="small" icon="refresh" isBusy={found.isLoading} onClick={look}>
           Look again
         </Button>
       </div>
