@@ -31,8 +31,9 @@ class end_notice_repository
 public:
     explicit end_notice_repository(postgres::pool& db);
 
-    // Pending notices, the next end first, at most `limit`, none twice within five minutes. A
-    // notice is pending until it is settled, until the next one comes, or the inbox ends.
+    // Pending notices, those never claimed and the next end first, at most `limit`. A notice is
+    // pending until it is settled, until the next one comes, or the inbox ends: again after five
+    // minutes, then each time four times later, up to 21 hours.
     awaitable<std::vector<end_notice>> claim(int limit);
     // A notice that is not pending any more changes nothing.
     awaitable<void> settle(account_id account, inbox_id inbox, uuid notice);

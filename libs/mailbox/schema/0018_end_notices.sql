@@ -8,5 +8,6 @@ CREATE TABLE mailbox.end_notices (
     notice_id uuid NOT NULL, -- another end has another one
     expires_at timestamptz NOT NULL, -- the end that it is about
     due_at timestamptz NOT NULL, -- when it may be claimed again; infinity: the email was sent
+    claims integer NOT NULL, -- how often it was claimed
     PRIMARY KEY (account_id, inbox_id, days)
 ) WITH (fillfactor = 70);

@@ -155,6 +155,28 @@ TEST_CASE("a claimed notice of an end is pending again after five minutes, unles
     CHECK(world.claim().empty());
 }
 
+TEST_CASE("a notice that is not settled comes later each time, and after the others",
+          "[mailbox][end-notices][postgres]")
+{
+    notice_world world;
+    const auto refused = world.make_used_capture(week - 2h);
+    const auto other = world.make_used_capture(week);
+    world.let_pass(95h);
+    REQUIRE(world.claim().at(0).inbox == refused.id);
+    world.let_pass(5min + 1s);
+    REQUIRE(world.claim().at(0).inbox == refused.id);
+    world.let_pass(5min + 1s);
+    CHECK(world.claim().empty());
+    world.let_pass(2h);
+
+    const auto first = await(world.notices.claim(1)), second = await(world.notices.claim(1));
+
+    REQUIRE(first.size() == 1);
+    REQUIRE(second.size() == 1);
+    CHECK(first[0].inbox == other.id);
+    CHECK(second[0].inbox == refused.id);
+}
+
 TEST_CASE("what nobody claimed in time is one notice, that of the last day",
           "[mailbox][end-notices][postgres]")
 {
