@@ -1,8 +1,8 @@
 #include "inbox/senders/joining.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
-#include <iterator>
 #include <map>
 #include <optional>
 #include <string>
@@ -20,19 +20,49 @@ std::string origin_of(const mailbox::v1::Attempt& attempt)
                                    : "login " + attempt.login();
 }
 
-bool are_alike(const digests& one, const digests& other)
+// How it stands for each recipient of a message.
+class settled_recipients
 {
-    return one.empty() || other.empty() || std::ranges::includes(one, other) ||
-           std::ranges::includes(other, one);
-}
+public:
+    void settle(std::uint64_t digest, outcome what)
+    {
+        const auto [known, is_new] = outcomes_.try_emplace(digest, what);
+        if (!is_new) {
+            if (known->second == outcome::accepted)
+                return;
+            --count(known->second);
+            known->second = what;
+        }
+        ++count(what);
+    }
+
+    bool empty() const { return outcomes_.empty(); }
+    bool has(outcome what) const { return counts_[static_cast<std::size_t>(what)] > 0; }
+
+    // All of one are among the other's, or none is known.
+    bool are_like(const digests& others) const
+    {
+        const auto is_here = [&](std::uint64_t digest) { return outcomes_.contains(digest); };
+        const auto is_there = [&](const auto& one) {
+            return std::ranges::binary_search(others, one.first);
+        };
+        return outcomes_.empty() || others.empty() || std::ranges::all_of(others, is_here) ||
+               (outcomes_.size() <= others.size() && std::ranges::all_of(outcomes_, is_there));
+    }
+
+private:
+    std::size_t& count(outcome what) { return counts_[static_cast<std::size_t>(what)]; }
+
+    std::map<std::uint64_t, outcome> outcomes_;
+    std::array<std::size_t, 3> counts_{}; // of each outcome
+};
 
 // A message while its attempts are gathered.
 struct gathered
 {
     sent_message message;
     std::optional<std::string> sender; // unknown after AUTH alone
-    digests recipients;
-    std::map<std::uint64_t, outcome> settled;
+    settled_recipients settled;
     std::optional<std::uint64_t> content; // of the last that was read
     bool has_id = false;
     bool is_open = false;    // a recipient is deferred
@@ -113,7 +143,7 @@ private:
             return false;
         const bool knows_sender = attempt.stage() != "auth" && candidate.sender.has_value();
         return (!knows_sender || *candidate.sender == attempt.mail_from()) &&
-               are_alike(candidate.recipients, recipients);
+               candidate.settled.are_like(recipients);
     }
 
     void take(gathered& message, std::size_t index)
@@ -126,21 +156,11 @@ private:
             message.content = attempt.content();
         if (attempt.stage() != "auth")
             message.sender = attempt.mail_from();
-        for (const auto& recipient : attempt.recipients()) {
-            const auto [known, is_new] =
-                message.settled.try_emplace(recipient.digest(), outcome::deferred);
-            if (is_new || known->second != outcome::accepted)
-                known->second = outcome_of(recipient.code());
-        }
-        const auto before = std::move(message.recipients);
-        message.recipients.clear();
-        std::ranges::set_union(before, recipients_of(attempt),
-                               std::back_inserter(message.recipients));
+        for (const auto& recipient : attempt.recipients())
+            message.settled.settle(recipient.digest(), outcome_of(recipient.code()));
         const auto is_any = [&](outcome what) {
-            if (message.settled.empty())
-                return outcome_of(attempt.code()) == what;
-            return std::ranges::any_of(message.settled,
-                                       [&](const auto& one) { return one.second == what; });
+            return message.settled.empty() ? outcome_of(attempt.code()) == what
+                                           : message.settled.has(what);
         };
         message.is_open = is_any(outcome::deferred);
         message.is_refused = !message.is_open && is_any(outcome::refused);

@@ -510,3 +510,19 @@ TEST_CASE("a thousand attempts to a hundred recipients each are marked in no tim
     CHECK(report.messages_size() == 1'000);
     CHECK(mark(report, "retriesAfter4xx").attempts_size() == 100);
 }
+
+TEST_CASE("a message to a hundred thousand recipients is one", "[inbox][senders]")
+{
+    auto sender = sender_story();
+    for (int i = 0; i < 1'000; ++i) {
+        std::vector<rcpt> others;
+        for (int j = 0; j < 100; ++j)
+            others.push_back({std::to_string(100 * i + j) + "@x.test", later});
+        sender.message("<1@app.test>", "451 4.3.0 Later", others);
+    }
+
+    const auto report = sender.report();
+
+    REQUIRE(report.messages_size() == 1);
+    CHECK(report.messages(0).recipient_count() == 100'000);
+}
