@@ -59,6 +59,11 @@ std::string_view message_scan::take_header(std::string_view bytes)
 void message_scan::end_line()
 {
     auto line = std::exchange(line_, {});
+    if (++header_lines_ == max_header_lines) {
+        end_field();
+        is_in_header_ = false;
+        return;
+    }
     if (!line.empty() && line.back() == '\r')
         line.pop_back();
     // RFC 5322 2.2.3: a line that begins with a space goes on with the field.

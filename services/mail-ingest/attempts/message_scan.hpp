@@ -14,7 +14,8 @@ class message_scan
 {
 public:
     static constexpr std::size_t max_field = 2'000;
-    static constexpr std::size_t max_body = 64 * 1024; // that counts for `content`
+    static constexpr std::size_t max_header_lines = 10'000; // the rest counts as body
+    static constexpr std::size_t max_body = 64 * 1024;      // that counts for `content`
 
     // Parts of the message, in order.
     void append(std::string_view bytes);
@@ -33,6 +34,7 @@ private:
     void take_body(std::string_view bytes);
 
     bool is_in_header_ = true;
+    std::size_t header_lines_ = 0;
     std::string line_;  // up to what was received of it
     std::string field_; // its lines joined
     std::string message_id_;

@@ -496,6 +496,8 @@ awaitable<void> session::store()
                                               sender_);
         if (taken.result.status == message_status::stored)
             taken.result.fault = std::move(played);
+        else
+            delay_slot_.reset(); // its reply does not wait
     }
     const auto now = steady::now();
     if (taken.result.status == message_status::stored) {

@@ -246,6 +246,12 @@ void session_machine::on_fault_result(std::optional<fault> played)
 std::optional<action> session_machine::begin_message()
 {
     const auto chunk = std::exchange(first_chunk_, std::nullopt);
+    // What is refused is read to its end, but no more than of a message without a fault.
+    if (chunk && fault_ && chunk->size > 2 * commands_.allowed_bytes()) {
+        end_with(*std::exchange(fault_, std::nullopt));
+        phase_ = phase::closed;
+        return std::nullopt;
+    }
     if (chunk)
         return begin_chunk(*chunk, fault_ ? by_fault : std::string_view());
     if (!fault_)
