@@ -654,13 +654,13 @@ class DuplicateMark(Answer):
 class SenderMarks(Answer):
     """`retriesAfter4xx`: a message that was deferred (4xx, or cut off without a reply) came again.
     `backsOff`: it did so after a pause of half a second or more, and pauses did not shrink to
-    less than half; one below 60 s is noted, and after a connection that was cut none is asked
-    for. `stopsAfter5xx`: a message that was refused for good did not come again within ten
-    seconds. `keepsOtherRecipients`: where a recipient was refused the others got the message.
-    `sameMessageId`: a message that came again had its Message-ID; `no` if the same subject and
-    body came for the same recipients with another one. `duplicates`: a message is there more
-    than once. The others say whether a sender used TLS, pipelining, QUIT, and SIZE at MAIL, at
-    least once.
+    less than half of one of a minute or more; one below 60 s is noted, and after a connection
+    that was cut none is asked for. `stopsAfter5xx`: a message that was refused for good did not
+    come again within ten seconds. `keepsOtherRecipients`: where a recipient was refused the
+    others got the message. `sameMessageId`: a message that came again had its Message-ID; `no`
+    if the same subject and body came for the same recipients with another one. `duplicates`: a
+    message is there more than once. The others say whether a sender used TLS, pipelining, QUIT,
+    and SIZE at MAIL, at least once.
     """
 
     retries_after4xx: SenderMark

@@ -105,7 +105,7 @@ export function delayText(seconds: number): string {
 const REASONS: Record<string, string> = {
   sharedTransaction: 'the message was for other inboxes, too, which had it not due',
   noAnswer: 'it could not be counted in time',
-  tooManyDelays: 'as many replies as may wait did so already',
+  tooManyDelays: 'as many replies as may wait did so already, or the message had waited for 60 s',
   tooManyRecipients: 'it counts as many recipients as it can',
 } satisfies Record<FaultNotApplied['reason'], string>;
 
