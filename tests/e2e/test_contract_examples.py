@@ -14,6 +14,7 @@ _IDS = [f"{method} {path}" for method, path in _OPERATIONS]
 _OF_LOGINS = {  # what only an inbox with a login has
     ("POST", "/v1/inboxes/{inboxId}/capture/rotate"),
     ("DELETE", "/v1/inboxes/{inboxId}/capture"),
+    ("GET", "/v1/inboxes/{inboxId}/sender-report"),
 }
 _DOMAIN = "inbox.example.com"  # stands for the installation's own
 
