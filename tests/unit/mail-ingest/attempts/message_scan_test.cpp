@@ -67,3 +67,16 @@ TEST_CASE("an overlong field is cut, not kept", "[mail-ingest][attempts]")
     CHECK(scan("Message-ID: a\r\n " + value + "\r\n " + value + "\r\n\r\n").message_id().size() <=
           message_scan::max_field);
 }
+
+TEST_CASE("a header without an end is body from some line on", "[mail-ingest][attempts]")
+{
+    std::string header = "Message-ID: <1@app.test>\r\n";
+    for (std::size_t i = 0; i < message_scan::max_header_lines; ++i)
+        header += "a\n";
+
+    const auto scanned = scan(header + "Received: from a.test\r\n\r\nhello\r\n");
+
+    CHECK(scanned.message_id() == "<1@app.test>");
+    CHECK_FALSE(scanned.is_relayed());
+    CHECK(scanned.content() != scan(header + "another body\r\n").content());
+}

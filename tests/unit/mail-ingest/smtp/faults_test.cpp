@@ -171,6 +171,13 @@ TEST_CASE("a fault at the first chunk is replied behind its octets", "[smtp][fau
         CHECK(talk.stored().empty());
         CHECK(talk.say("MAIL FROM:<a@b.test>") == "250 2.1.0 Sender ok");
     }
+    SECTION("refused, and too large to be read")
+    {
+        talk.set_data_fault(refusal("452 4.3.1 Later"));
+        talk.rcpt();
+        CHECK(talk.raw("BDAT 9000000000000000\r\nab") == "452 4.3.1 Later");
+        CHECK(talk.is_closed());
+    }
     SECTION("closed")
     {
         talk.set_data_fault(cut());
