@@ -120,14 +120,14 @@ function Report({ report }: { report: SenderReport }) {
 export function SenderReportPanel({ inbox }: { inbox: Inbox }) {
   const { inboxId } = inbox;
   // Others have one only while they have faults: it is loaded on a click.
-  const [isAsked, setAsked] = useState(hasReport(inbox));
-  const found = useResource(`sender report ${inboxId} ${isAsked}`, (signal) =>
-    isAsked ? loadReport(inboxId, signal) : Promise.resolve(null),
+  const [isRequested, setRequested] = useState(hasReport(inbox));
+  const found = useResource(`sender report ${inboxId} ${isRequested}`, (signal) =>
+    isRequested ? loadReport(inboxId, signal) : Promise.resolve(null),
   );
   const report = found.value;
   const look = () => {
-    if (isAsked) found.reload();
-    else setAsked(true);
+    if (isRequested) found.reload();
+    else setRequested(true);
   };
   return (
     <section class="panel sender-report" aria-labelledby="sender-report">
