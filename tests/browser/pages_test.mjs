@@ -271,7 +271,9 @@ const PAGES = [
     () => `/inboxes/${ids.faulty}`,
     async (it) => {
       await it.getByText('At RCPT: 451 4.7.1 Greylisted – on purpose').waitFor();
-      await it.getByRole('list', { name: 'Marks' }).getByText('Tries again after a 4xx').waitFor();
+      const report = it.getByRole('region', { name: 'Sender report' });
+      await report.getByRole('button', { name: 'Look again' }).click();
+      await report.getByText('Tries again after a 4xx').waitFor();
     },
   ],
   [
