@@ -80,6 +80,7 @@ public:
         for (std::size_t i = 0; i < attempts_.size(); ++i)
             add(i);
         std::vector<sent_message> messages;
+        messages.reserve(messages_.size());
         for (auto& each : messages_)
             messages.push_back(std::move(each.message));
         return messages;
@@ -177,6 +178,7 @@ private:
 digests recipients_of(const mailbox::v1::Attempt& attempt)
 {
     digests all;
+    all.reserve(static_cast<std::size_t>(attempt.recipients_size()));
     for (const auto& recipient : attempt.recipients())
         all.push_back(recipient.digest());
     std::ranges::sort(all);
