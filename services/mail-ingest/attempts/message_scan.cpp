@@ -1,9 +1,9 @@
 #include "mail-ingest/attempts/message_scan.hpp"
 
+#include "common/core/text.hpp"
 #include "mail-ingest/attempts/digest.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <utility>
 
 namespace tempinbox::mail_ingest {
@@ -14,21 +14,9 @@ bool is_space(char c)
     return c == ' ' || c == '\t';
 }
 
-std::string_view trim(std::string_view text)
+bool is_named(std::string_view field, std::string_view name)
 {
-    while (!text.empty() && is_space(text.front()))
-        text.remove_prefix(1);
-    while (!text.empty() && is_space(text.back()))
-        text.remove_suffix(1);
-    return text;
-}
-
-bool is_named(std::string_view field, std::string_view lower_name)
-{
-    const auto name = trim(field.substr(0, field.find(':')));
-    return std::ranges::equal(name, lower_name, [](char given, char wanted) {
-        return std::tolower(static_cast<unsigned char>(given)) == wanted;
-    });
+    return equals_ignoring_ascii_case(trim(field.substr(0, field.find(':'))), name);
 }
 
 } // namespace
