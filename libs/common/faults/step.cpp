@@ -1,5 +1,6 @@
 #include "common/faults/step.hpp"
 
+#include "common/core/ascii.hpp"
 #include "common/core/text.hpp"
 
 #include <algorithm>
@@ -8,11 +9,6 @@ namespace tempinbox::faults {
 namespace {
 
 constexpr std::string_view stage_names[] = {"auth", "mail", "rcpt", "data", "end"};
-
-bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
 
 // Removes a number of one to three digits from the front.
 bool take_number(std::string_view& text)
