@@ -36,12 +36,6 @@ def build() -> dict[str, str]:
     return environment
 
 
-def make_types() -> None:
-    """Writes src/openapi.ts, which git does not hold, where it is older than the contract."""
-    if not _runs("types", bring_packages()):
-        fail("docs/openapi.yaml gives no types for the TypeScript client")
-
-
 def _is_current(path: Path, expected: str, fix: bool) -> bool:
     shown = str(path.relative_to(paths.ROOT))
     if path.exists() and path.read_text(encoding="utf-8") == expected:
