@@ -6,7 +6,6 @@
 #include "common/postgres/session.hpp"
 
 #include <algorithm>
-#include <set>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -30,21 +29,19 @@ constexpr postgres::statement insert_attempts{"mailbox_insert_attempts", R"(
 
 // Those that another replica is deleting are skipped.
 const std::string trim_attempts_sql = R"(
-    DELETE FROM mailbox.attempts AS a
-    USING (SELECT o.account_id, o.inbox_id, o.attempt_id
-           FROM unnest($1::uuid[], $2::uuid[]) AS g (account_id, inbox_id)
-               CROSS JOIN LATERAL (
-                   SELECT n.attempt_id FROM mailbox.attempts AS n
-                   WHERE n.account_id = g.account_id AND n.inbox_id = g.inbox_id
-                   ORDER BY n.attempt_id DESC OFFSET )" +
+    DELETE FROM mailbox.attempts
+    WHERE ctid = ANY (ARRAY(
+        SELECT o.ctid FROM mailbox.attempts AS o
+        WHERE o.ctid = ANY (ARRAY(
+            SELECT old.row
+            FROM unnest($1::uuid[], $2::uuid[]) AS g (account_id, inbox_id)
+                CROSS JOIN LATERAL (
+                    SELECT n.ctid AS row FROM mailbox.attempts AS n
+                    WHERE n.account_id = g.account_id AND n.inbox_id = g.inbox_id
+                    ORDER BY n.attempt_id DESC OFFSET )" +
                                       std::to_string(attempt_repository::max_attempts) +
-                                      R"( LIMIT 1) AS first_one_too_many
-               JOIN mailbox.attempts AS o
-                   ON o.account_id = g.account_id AND o.inbox_id = g.inbox_id
-                       AND o.attempt_id <= first_one_too_many.attempt_id
-           FOR UPDATE OF o SKIP LOCKED) AS old
-    WHERE a.account_id = old.account_id AND a.inbox_id = old.inbox_id
-        AND a.attempt_id = old.attempt_id)";
+                                      R"() AS old))
+        FOR UPDATE SKIP LOCKED)))";
 const postgres::statement trim_attempts{"mailbox_trim_attempts", trim_attempts_sql.c_str()};
 
 constexpr postgres::statement update_ends{"mailbox_update_attempt_ends", R"(
@@ -97,7 +94,6 @@ void record_in(pqxx::work& tx, const std::vector<new_attempt>& attempts)
     std::vector<std::int64_t> times;
     std::vector<std::optional<std::string>> ends;
     postgres::binary_array contents(postgres::binary_format<postgres::bytea>::oid);
-    std::set<std::pair<account_id, inbox_id>> names;
     for (const auto& each : attempts) {
         accounts.push_back(each.key.account);
         inboxes.push_back(each.key.inbox);
@@ -105,15 +101,11 @@ void record_in(pqxx::work& tx, const std::vector<new_attempt>& attempts)
         times.push_back(to_unix_micros(each.at));
         ends.push_back(text_of(each.end));
         contents.add(postgres::bytea{each.what.SerializeAsString()});
-        names.emplace(each.key.account, each.key.inbox);
     }
     postgres::exec_prepared0(tx, insert_attempts.name, postgres::to_array(accounts),
                              postgres::to_array(inboxes), postgres::to_array(ids),
                              postgres::to_array(times), postgres::to_array(ends),
                              contents.parameter());
-    const auto [of_accounts, of_inboxes] =
-        postgres::to_arrays(std::vector(names.begin(), names.end()));
-    postgres::exec_prepared0(tx, trim_attempts.name, of_accounts, of_inboxes);
 }
 
 void note_ends_in(pqxx::work& tx, const std::vector<ended_session>& ends)
@@ -163,6 +155,15 @@ awaitable<void> attempt_repository::record(std::vector<new_attempt> attempts)
     return db_.transact([attempts = std::move(attempts)](pqxx::work& tx) {
         tx.exec0(no_disk_wait);
         record_in(tx, attempts);
+    });
+}
+
+awaitable<void> attempt_repository::trim(std::vector<std::pair<account_id, inbox_id>> inboxes)
+{
+    return db_.transact([inboxes = std::move(inboxes)](pqxx::work& tx) {
+        tx.exec0(no_disk_wait);
+        const auto [accounts, ids] = postgres::to_arrays(inboxes);
+        postgres::exec_prepared0(tx, trim_attempts.name, accounts, ids);
     });
 }
 

@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace tempinbox::mailbox {
@@ -55,7 +56,8 @@ struct stored_attempt
 };
 
 // Attempts to send mail to inboxes that have a login or faults on purpose, or are catch-alls, for
-// `retention`; the newest max_attempts of an inbox. Throws if PostgreSQL cannot be reached.
+// `retention`; the newest max_attempts of an inbox are found. Throws if PostgreSQL cannot be
+// reached.
 class attempt_repository
 {
 public:
@@ -67,6 +69,9 @@ public:
     // In one transaction, which does not wait for the disk: a crash of PostgreSQL may lose the last
     // ones. Attempts for inboxes that have ended are left out.
     awaitable<void> record(std::vector<new_attempt> attempts);
+    // Deletes what these inboxes have beyond max_attempts. It reads all that they have: for inboxes
+    // that got many since the last time.
+    awaitable<void> trim(std::vector<std::pair<account_id, inbox_id>> inboxes);
     // Of attempts that were recorded.
     awaitable<void> note_ends(std::vector<ended_session> ends);
 

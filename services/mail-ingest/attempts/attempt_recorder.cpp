@@ -13,6 +13,9 @@ using namespace std::chrono_literals;
 constexpr auto write_interval = 500ms;
 // Keeps a statement short, since commits of mail use the same connections.
 constexpr std::size_t max_batch = 500;
+// A trim reads all attempts of an inbox: a tenth of what it keeps for each makes that cheap.
+constexpr std::size_t trimmed_after = mailbox::attempt_repository::max_attempts / 10;
+constexpr std::size_t max_untrimmed = 10'000;
 
 } // namespace
 
@@ -65,7 +68,7 @@ void attempt_recorder::note_end(const mailbox::attempt_key& last, mailbox::sessi
 awaitable<std::chrono::microseconds> attempt_recorder::tick()
 {
     co_await write(max_batch);
-    co_return pending_.empty() ? write_interval : 1ms;
+    co_return pending_.size() < max_batch ? write_interval : 1ms;
 }
 
 awaitable<void> attempt_recorder::write(std::size_t max)
@@ -74,12 +77,28 @@ awaitable<void> attempt_recorder::write(std::size_t max)
         take(max);
     if (!in_write_.empty())
         co_await store_.record(in_write_);
+    for (const auto& each : in_write_)
+        ++untrimmed_[{each.key.account, each.key.inbox}];
     in_write_.clear();
     if (ends_in_write_.empty())
         ends_in_write_ = std::exchange(ends_, {});
     if (!ends_in_write_.empty())
         co_await store_.note_ends(ends_in_write_);
     ends_in_write_.clear();
+    if (auto full = take_full(); !full.empty())
+        co_await store_.trim(std::move(full));
+}
+
+std::vector<std::pair<account_id, inbox_id>> attempt_recorder::take_full()
+{
+    const auto least = untrimmed_.size() < max_untrimmed ? trimmed_after : 1;
+    std::vector<std::pair<account_id, inbox_id>> full;
+    for (const auto& [inbox, written] : untrimmed_)
+        if (written >= least)
+            full.push_back(inbox);
+    for (const auto& inbox : full)
+        untrimmed_.erase(inbox);
+    return full;
 }
 
 void attempt_recorder::take(std::size_t max)

@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <map>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace tempinbox::mail_ingest {
@@ -45,6 +46,8 @@ private:
     awaitable<std::chrono::microseconds> tick();
     awaitable<void> write(std::size_t max);
     void take(std::size_t max);
+    // Inboxes that got many attempts since the last time.
+    std::vector<std::pair<account_id, inbox_id>> take_full();
     bool has_room(inbox_id inbox, std::size_t bytes) const;
 
     runtime::host& host_;
@@ -58,6 +61,7 @@ private:
     // Those of a write that failed are still here at the next one.
     std::vector<mailbox::new_attempt> in_write_;
     std::vector<mailbox::ended_session> ends_in_write_;
+    std::map<std::pair<account_id, inbox_id>, std::size_t> untrimmed_; // attempts since a trim
     async::periodic_task task_;
 };
 

@@ -375,3 +375,23 @@ TEST_CASE("what does not fit in memory is counted and dropped, of each inbox its
     CHECK(world.count("attempts") == 4);
     CHECK(world.only_attempt_of(world.all).what.stage().empty());
 }
+
+TEST_CASE("what an inbox got beyond its thousand attempts is deleted as more are written",
+          "[mail-ingest][postgres][attempts]")
+{
+    attempt_world world;
+    mail_ingest::attempt_recorder recorder(testing::test_host(), world.scratch.db());
+    const auto& inbox = world.staging;
+    for (int i = 0; i < 990; ++i)
+        recorder.note(inbox.account, inbox.id, {});
+    recorder.start();
+    REQUIRE(testing::eventually([&] { return world.count("attempts") == 990; }));
+
+    for (int i = 0; i < 200; ++i)
+        recorder.note(inbox.account, inbox.id, {});
+    CHECK(testing::eventually([&] { return world.count("attempts") == 1'000; }));
+
+    recorder.note(world.all.account, world.all.id, {});
+    await(recorder.stop());
+    CHECK(world.count("attempts") == 1'001);
+}

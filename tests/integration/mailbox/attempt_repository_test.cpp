@@ -75,6 +75,13 @@ awaitable<void> record_all(attempt_repository& replica, std::vector<new_attempt>
     ++recorded;
 }
 
+awaitable<void> trim_all(attempt_repository& replica,
+                         std::vector<std::pair<account_id, inbox_id>> inboxes, int& trimmed)
+{
+    co_await replica.trim(std::move(inboxes));
+    ++trimmed;
+}
+
 } // namespace
 
 TEST_CASE("attempts are found in the order of time, as they were", "[mailbox][attempts][postgres]")
@@ -140,7 +147,31 @@ TEST_CASE("an inbox has its newest thousand attempts", "[mailbox][attempts][post
     REQUIRE(found.size() == attempt_repository::max_attempts);
     CHECK(found.front().what.reply() == "501");
     CHECK(found.back().what.reply() == "last");
+    CHECK(world.find(neighbour).size() == 1);
+}
+
+TEST_CASE("a trim leaves the newest thousand attempts of an inbox", "[mailbox][attempts][postgres]")
+{
+    attempt_world world;
+    attempt_repository other(world.scratch.db());
+    const auto inbox = world.create_with_faults();
+    const auto neighbour = world.create_with_faults();
+    std::vector<new_attempt> many{attempt_of(neighbour)};
+    for (int i = 0; i < 1'500; ++i)
+        many.push_back(attempt_of(inbox, std::to_string(i)));
+    await(world.attempts.record(many));
+    const std::vector<std::pair<account_id, inbox_id>> both{{inbox.account, inbox.id},
+                                                            {neighbour.account, neighbour.id}};
+
+    // Two replicas at once.
+    int trimmed = 0;
+    for (auto* replica : {&world.attempts, &other})
+        boost::asio::co_spawn(testing::test_host().executor(), trim_all(*replica, both, trimmed),
+                              boost::asio::detached);
+    REQUIRE(testing::eventually([&] { return trimmed == 2; }));
+
     CHECK(world.count("attempts WHERE inbox_id = '" + inbox.id.text() + "'") == 1'000);
+    CHECK(world.find(inbox).front().what.reply() == "500");
     CHECK(world.find(neighbour).size() == 1);
 }
 
