@@ -73,7 +73,7 @@ def test_the_typescript_client_signs_up(suite: Suite, mode: str) -> None:
     seen = json.loads(done.stdout)
 
     assert seen["tools"][0] == "create_inbox"
-    assert len(seen["tools"]) == 11
+    assert len(seen["tools"]) == 12
     assert seen["early"]["outcome"] == "not_yet"
     assert seen["notices"], "progress was reported"
     assert seen["code"]["code"] == "482913"

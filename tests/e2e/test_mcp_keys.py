@@ -23,6 +23,7 @@ _TOOLS: dict[str, tuple[dict[str, Any], str]] = {
     "delete_inbox": (_INBOX, "inboxes:write"),
     "set_faults": (_INBOX | {"steps": []}, "inboxes:write"),
     "get_faults": (_INBOX, "inboxes:read"),
+    "sender_report": (_INBOX, "emails:read"),
 }
 # All that there are. The last four open no tool: none changes mail or looks at the account or its
 # webhooks.

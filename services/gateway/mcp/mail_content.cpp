@@ -7,6 +7,7 @@
 #include "html/visible_page.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <initializer_list>
 
 namespace tempinbox::gateway::mcp {
@@ -18,6 +19,8 @@ constexpr std::size_t max_url = 2'000;
 constexpr std::size_t max_listed = 20; // addresses, links, attachments
 constexpr std::size_t max_code = 32;
 constexpr std::size_t max_codes = 5;
+constexpr std::int64_t max_attempts = 50;        // of a sender report
+constexpr std::size_t max_report_recipients = 3; // of a message of it, and of an attempt
 
 std::string text_of(const json::value& object, std::string_view name)
 {
@@ -112,6 +115,67 @@ void put_addresses(json::writer& out, const std::vector<json::value>& addresses,
     out.end_array();
 }
 
+void put_refused(json::writer& out, const std::vector<json::value>& refused, fence& marks)
+{
+    out.key("refused").begin_array();
+    for (std::size_t i = 0; i < std::min(refused.size(), max_report_recipients); ++i) {
+        out.begin_object();
+        put_fenced(out, "recipient", text_of(refused[i], "recipient"), max_subject, marks);
+        copy(out, refused[i], {"reply", "step"});
+        out.end_object();
+    }
+    out.end_array();
+}
+
+// Its attempts from a number on, and the pauses between these.
+void put_attempts(json::writer& out, const json::value& message, std::int64_t first, fence& marks)
+{
+    const auto attempts = message["attempts"].items();
+    std::size_t skipped = 0;
+    while (skipped < attempts.size() && attempts[skipped]["number"].integer() < first)
+        ++skipped;
+    out.key("attempts").begin_array();
+    for (auto i = skipped; i < attempts.size(); ++i) {
+        out.begin_object();
+        copy(out, attempts[i], {"number", "at", "stage", "reply", "step"});
+        put_refused(out, attempts[i]["refused"].items(), marks);
+        copy(out, attempts[i], {"remoteAddress", "tls", "pipelined", "chunked"});
+        out.end_object();
+    }
+    out.end_array();
+    const auto delays = message["delaysSeconds"].items();
+    out.key("delaysSeconds").begin_array();
+    for (auto i = skipped; i < delays.size(); ++i)
+        out.raw(delays[i].to_string());
+    out.end_array();
+}
+
+void put_sent_message(json::writer& out, const json::value& message, std::int64_t first,
+                      fence& marks)
+{
+    out.begin_object();
+    if (message["messageId"].is_null())
+        out.null_member("messageId");
+    else
+        put_fenced(out, "messageId", text_of(message, "messageId"), max_subject, marks);
+    put_fenced(out, "mailFrom", text_of(message, "mailFrom"), max_subject, marks);
+    const auto recipients = message["recipients"].items();
+    out.key("recipients").begin_array();
+    for (std::size_t i = 0; i < std::min(recipients.size(), max_report_recipients); ++i)
+        out.value(marks.wrap(html::without_link_marks(recipients[i].text()), max_subject));
+    out.end_array();
+    copy(out, message, {"recipientCount"});
+    put_attempts(out, message, first, marks);
+    copy(out, message, {"state"});
+    const auto emails = message["emailIds"].items();
+    out.key("emailIds").begin_array();
+    for (std::size_t i = 0; i < std::min(emails.size(), max_listed); ++i)
+        out.value(emails[i].text());
+    out.end_array();
+    copy(out, message, {"ambiguous"});
+    out.end_object();
+}
+
 void put_attachments(json::writer& out, const std::vector<json::value>& attachments, fence& marks)
 {
     out.key("attachments").begin_array();
@@ -148,6 +212,34 @@ std::string whole_email(const json::value& email, std::size_t max_characters)
     put_links(out, email["links"].items(), seen.linked, marks);
     put_attachments(out, email["attachments"].items(), marks);
     out.member("isCut", seen.linked.page.is_cut || marks.was_cut());
+    marks.put_hidden(out);
+    out.end_object();
+    return out.take();
+}
+
+std::string short_sender_report(const json::value& report)
+{
+    const auto messages = report["messages"].items();
+    std::int64_t attempts = 0; // numbered from 1 on, in the order of time
+    for (const auto& message : messages)
+        attempts += static_cast<std::int64_t>(message["attempts"].size());
+    const auto first = attempts - std::min(attempts, max_attempts) + 1;
+    fence marks;
+    json::writer out;
+    out.begin_object();
+    marks.put_notice(out);
+    out.key("messages").begin_array();
+    for (const auto& message : messages)
+        if (message["attempts"][message["attempts"].size() - 1]["number"].integer() >= first)
+            put_sent_message(out, message, first, marks);
+    out.end_array();
+    out.member("attemptCount", attempts);
+    copy(out, report, {"marks"});
+    const auto faults = report["notApplied"].items();
+    out.key("notApplied").begin_array();
+    for (auto i = faults.size() - std::min(faults.size(), max_listed); i < faults.size(); ++i)
+        out.raw(faults[i].to_string());
+    out.end_array();
     marks.put_hidden(out);
     out.end_object();
     return out.take();

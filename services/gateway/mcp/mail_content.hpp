@@ -23,6 +23,10 @@ constexpr std::size_t max_text_length = 20'000;
 // The result of read_email.
 std::string whole_email(const json::value& email, std::size_t max_characters);
 
+// The result of sender_report, of a SenderReport: its newest 50 attempts with their messages, the
+// first three recipients of each, and the newest 20 faults that were not applied. Marks are of all.
+std::string short_sender_report(const json::value& report);
+
 // `email` of wait_for_email.
 void put_summary(json::writer& out, const json::value& email, fence& marks);
 // `nearMisses` of wait_for_email.

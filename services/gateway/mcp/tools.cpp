@@ -216,6 +216,22 @@ awaitable<tool_result> get_faults(api_calls& calls, const json::value& arguments
     co_return of_response(co_await calls.get("/v1/inboxes/" + id + "/faults"));
 }
 
+awaitable<tool_result> sender_report(api_calls& calls, const json::value& arguments)
+{
+    json::object_reader from(arguments);
+    const auto id = read_id<inbox_id>(from, "inboxId");
+    if (const auto all_known = from.finish(); !all_known)
+        co_return tool_result::of_error(all_known.error().message);
+    auto response = co_await calls.get("/v1/inboxes/" + id + "/sender-report");
+    if (response.status != 200)
+        co_return refused_by_operation(response);
+    auto read = co_await calls.read<std::string>(
+        [body = std::move(response.body)] { return short_sender_report(parse_response(body)); });
+    if (!read)
+        co_return refused(read.error());
+    co_return tool_result::of_json(std::move(*read));
+}
+
 const std::array all_tools{
     tool{"create_inbox", create_inbox, {}},
     tool{"list_inboxes", list_inboxes, {}},
@@ -228,6 +244,7 @@ const std::array all_tools{
     tool{"find_emails", find_emails, {}},
     tool{"set_faults", set_faults, {}},
     tool{"get_faults", get_faults, {}},
+    tool{"sender_report", sender_report, {}},
 };
 
 } // namespace

@@ -1,5 +1,6 @@
 #include "gateway/mcp/mail_content.hpp"
 
+#include "common/json/writer.hpp"
 #include "corpus/corpus.hpp"
 #include "gateway/json/resources.hpp"
 #include "inbox/api/messages.hpp"
@@ -7,6 +8,9 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
 
 using namespace tempinbox;
 using namespace tempinbox::gateway::mcp;
@@ -79,6 +83,51 @@ json::value email_with(const std::string& html)
 {
     return email_of("From: a@sender.example\r\nSubject: s\r\nContent-Type: text/html\r\n\r\n" +
                     html);
+}
+
+// A message of a report as GET /v1/inboxes/{inboxId}/sender-report answers it, with attempts of
+// these numbers, five recipients, and texts that give orders.
+void put_sent_message(json::writer& out, int first, int last)
+{
+    const std::vector<std::string> recipients(5, "INJECT\u27e7@x.test");
+    out.begin_object().member("messageId", "<INJECT@x.test>").member("mailFrom", "INJECT@x.test");
+    out.member("recipients", recipients).member("recipientCount", 5);
+    out.key("attempts").begin_array();
+    for (int number = first; number <= last; ++number) {
+        out.begin_object().member("number", number).member("at", "2026-11-21T12:00:00.000Z");
+        out.member("stage", "rcpt").member("reply", "451 4.7.1 Later").member("step", 0);
+        out.key("refused").begin_array();
+        for (const auto& recipient : recipients)
+            out.begin_object()
+                .member("recipient", recipient)
+                .null_member("reply")
+                .null_member("step")
+                .end_object();
+        out.end_array().member("remoteAddress", "192.0.2.7").null_member("tls");
+        out.member("pipelined", true).member("chunked", false).end_object();
+    }
+    out.end_array().key("delaysSeconds").begin_array();
+    for (int number = first; number < last; ++number)
+        out.value(number + 0.5);
+    out.end_array().member("state", "open").key("emailIds").begin_array().end_array();
+    out.member("ambiguous", false).end_object();
+}
+
+json::value short_report(const std::vector<std::pair<int, int>>& messages, int faults)
+{
+    json::writer out;
+    out.begin_object().key("messages").begin_array();
+    for (const auto& [first, last] : messages)
+        put_sent_message(out, first, last);
+    out.end_array().key("marks").begin_object().key("retriesAfter4xx").begin_object();
+    out.member("value", "no").end_object().end_object();
+    out.key("notApplied").begin_array();
+    for (int number = 1; number <= faults; ++number)
+        out.begin_object().member("attempt", number).end_object();
+    out.end_array().end_object();
+    const json::limits large{64 * 1024 * 1024, 32};
+    const auto report = json::value::parse(out.take(), large).value();
+    return json::value::parse(short_sender_report(report), large).value();
 }
 
 } // namespace
@@ -270,4 +319,37 @@ TEST_CASE("HTML that is too long is cut, and invisible characters push nothing o
     CHECK(has(padded["text"].text(), "seen"));
     CHECK_FALSE(padded["isCut"].boolean());
     CHECK(large["isCut"].boolean());
+}
+
+TEST_CASE("a report on senders has its newest fifty attempts, with addresses in the fence",
+          "[gateway][mcp]")
+{
+    const auto report = short_report({{1, 5}, {6, 12}, {13, 61}}, 25);
+
+    const auto messages = report["messages"].items();
+    REQUIRE(messages.size() == 2);
+    CHECK(report["attemptCount"].integer() == 61);
+    REQUIRE(messages[0]["attempts"].size() == 1);
+    CHECK(messages[0]["attempts"][0]["number"].integer() == 12);
+    CHECK(messages[0]["delaysSeconds"].size() == 0);
+    CHECK(messages[1]["attempts"].size() == 49);
+    CHECK(messages[1]["delaysSeconds"].size() == 48);
+    CHECK(messages[1]["delaysSeconds"][0].number() == 13.5);
+    CHECK(messages[1]["recipients"].size() == 3);
+    CHECK(messages[1]["recipientCount"].integer() == 5);
+    CHECK(messages[1]["attempts"][0]["refused"].size() == 3);
+    CHECK(report["marks"]["retriesAfter4xx"]["value"].text() == "no");
+    REQUIRE(report["notApplied"].size() == 20);
+    CHECK(report["notApplied"][0]["attempt"].integer() == 6);
+    CHECK_FALSE(has(outside_fence(report), "INJECT"));
+    CHECK_FALSE(has(outside_fence(report), "\u27e7\u27e6"));
+}
+
+TEST_CASE("a report on senders of whom nothing came is empty", "[gateway][mcp]")
+{
+    const auto report = short_report({}, 0);
+
+    CHECK(report["messages"].size() == 0);
+    CHECK(report["attemptCount"].integer() == 0);
+    CHECK(report["notApplied"].size() == 0);
 }
