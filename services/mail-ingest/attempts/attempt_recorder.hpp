@@ -22,7 +22,7 @@ struct attempt_bounds
 {
     std::size_t rows = 5'000; // that wait
     std::size_t rows_per_inbox = mailbox::attempt_repository::max_attempts;
-    std::size_t bytes = std::size_t{8} * 1024 * 1024;
+    std::size_t bytes = 8 * 1024 * 1024;
 };
 
 // Records what senders did with inboxes, behind their replies: keeps it in memory, and writes about
