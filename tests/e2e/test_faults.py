@@ -3,25 +3,27 @@
 import json
 import os
 import smtplib
-import subprocess
-from pathlib import Path
 from typing import Any
 
 import pytest
-from dev import mail_servers
-from harness import SENDER, Account, Capture, Faults, SmtpSession, Suite, eventually, queued_id
+from dev.mail_servers import MailServer
+from harness import (
+    SENDER,
+    Account,
+    Capture,
+    Faults,
+    SmtpSession,
+    Suite,
+    eventually,
+    postfix_to,
+    queued_id,
+    run_nodemailer,
+)
 
-_E2E = Path(__file__).parent
 _LATER = "451 4.7.1 Try again later"
 _RECIPIENT_OK = "250 2.1.5 Recipient ok"
 _MESSAGE = b"Message-ID: <1@sender.example>\r\nSubject: hi\r\n\r\nhi\r\n"
 _FOREIGN = ["ann@shop.example", "bob@shop.example"]
-_POSTFIX_SOON = {
-    "minimal_backoff_time": "1s",
-    "maximal_backoff_time": "2s",
-    "queue_run_delay": "1s",
-    "smtp_dns_support_level": "disabled",
-}
 _as_root = pytest.mark.skipif(os.geteuid() != 0, reason="Postfix is started by root alone")
 
 
@@ -29,13 +31,7 @@ def _mail_servers(suite: Suite) -> list[str]:
     return [url.removeprefix("smtp://") for url in suite.of_each("mail-ingest", "URL")]
 
 
-def _relay_to(*addresses: str) -> str:
-    """One or more servers, the first that takes a message."""
-    hosts = [address.rpartition(":") for address in addresses]
-    return ", ".join(f"[{host}]:{port}" for host, _, port in hosts)
-
-
-def _send_through(relay: mail_servers.MailServer, *recipients: str) -> None:
+def _send_through(relay: MailServer, *recipients: str) -> None:
     host, _, port = relay.address.rpartition(":")
     with smtplib.SMTP(host, int(port), timeout=30) as client:
         client.ehlo("staging.example")
@@ -53,7 +49,7 @@ def test_postfix_delivers_at_the_third_try_over_two_mail_servers(
     faults = Faults(suite, account.api, inbox)
     faults.set({"stage": "rcpt", "reply": _LATER, "times": 2})
 
-    with mail_servers.postfix(_POSTFIX_SOON | {"relayhost": _relay_to(*servers[:2])}) as relay:
+    with postfix_to(*servers[:2]) as relay:
         _send_through(relay, inbox["emailAddress"])
         path = f"/v1/inboxes/{inbox['inboxId']}/emails"
         eventually(lambda: account.api.get(path)["emails"], "the mail arrives", seconds=60)
@@ -71,9 +67,7 @@ def test_postfix_retries_what_was_stored_before_the_cut_into_one_email(
     faults = Faults(suite, account.api, inbox)
     faults.set({"stage": "end", "cut": "stored", "times": 1})
 
-    with mail_servers.postfix(
-        _POSTFIX_SOON | {"relayhost": _relay_to(_mail_servers(suite)[0])}
-    ) as relay:
+    with postfix_to(_mail_servers(suite)[0]) as relay:
         _send_through(relay, inbox["emailAddress"])
         eventually(lambda: "status=sent" in relay.log(), "Postfix got its 250", seconds=60)
 
@@ -119,32 +113,12 @@ def test_a_message_for_a_neighbour_too_is_taken(
     assert faults.used() == [1]
 
 
-def _nodemailer(capture: Capture, **options: Any) -> subprocess.CompletedProcess[str]:
-    given = {
-        "host": capture.host,
-        "port": capture.ports["STARTTLS_PORT"],
-        "auth": {"user": capture.user, "pass": capture.password},
-    } | options
-    message = {"from": SENDER, "to": _FOREIGN, "subject": "Nodemailer", "text": "hi"}
-    return subprocess.run(
-        [
-            "node",
-            str(_E2E / "node" / "nodemailer.cjs"),
-            json.dumps({"options": given, "message": message}),
-        ],
-        env=os.environ | {"NODE_EXTRA_CA_CERTS": capture.ca_file},
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
-
-
 @pytest.mark.parametrize("pool", [False, True])
 def test_nodemailer_does_not_retry_after_a_cut(suite: Suite, capture: Capture, pool: bool) -> None:
     faults = Faults(suite, capture.api, capture.inbox)
     faults.set({"stage": "end", "cut": "unstored"})
 
-    sent = _nodemailer(capture, pool=pool)
+    sent = run_nodemailer(capture, _FOREIGN, pool=pool)
 
     assert sent.returncode == 1
     assert sent.stderr.startswith("ECONNECTION: "), sent.stderr
@@ -156,7 +130,7 @@ def test_nodemailer_sends_to_the_recipient_that_is_left(suite: Suite, capture: C
     faults = Faults(suite, capture.api, capture.inbox)
     faults.set({"stage": "rcpt", "reply": _LATER, "to": "ann@"})
 
-    sent = _nodemailer(capture)
+    sent = run_nodemailer(capture, _FOREIGN)
 
     assert json.loads(sent.stdout) == {"accepted": _FOREIGN[1:], "rejected": _FOREIGN[:1]}
     (email,) = capture.emails()

@@ -3,19 +3,28 @@
 import json
 import os
 import smtplib
-import subprocess
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from email.message import EmailMessage
-from pathlib import Path
 from typing import Any
 
 import pytest
 from dev import mail_servers
 from dev.mail_servers import MailServer
-from harness import SENDER, Account, Api, Capture, Faults, SmtpSession, Suite, eventually, queued_id
+from harness import (
+    SENDER,
+    Account,
+    Api,
+    Capture,
+    Faults,
+    SmtpSession,
+    Suite,
+    eventually,
+    postfix_to,
+    queued_id,
+    run_nodemailer,
+)
 
-_E2E = Path(__file__).parent
 _as_root = pytest.mark.skipif(
     os.geteuid() != 0, reason="Postfix and Exim are started by root alone"
 )
@@ -79,12 +88,6 @@ def _states(report: dict[str, Any]) -> dict[str, str]:
 
 # Mail servers.
 
-_POSTFIX_SOON = {
-    "minimal_backoff_time": "1s",
-    "maximal_backoff_time": "2s",
-    "queue_run_delay": "1s",
-    "smtp_dns_support_level": "disabled",
-}
 _EXIM_SOON = """
 begin routers
 
@@ -107,11 +110,8 @@ begin retry
 """
 
 
-@contextmanager
-def _postfix(suite: Suite) -> Iterator[MailServer]:
-    host, _, port = suite["SMTP"].rpartition(":")
-    with mail_servers.postfix(_POSTFIX_SOON | {"relayhost": f"[{host}]:{port}"}) as relay:
-        yield relay
+def _postfix(suite: Suite) -> AbstractContextManager[MailServer]:
+    return postfix_to(suite["SMTP"])
 
 
 @contextmanager
@@ -178,19 +178,7 @@ def test_a_mail_server_does_all_as_it_must(
 
 
 def _send_by_nodemailer(capture: Capture, recipients: list[str]) -> None:
-    options = {
-        "host": capture.host,
-        "port": capture.ports["STARTTLS_PORT"],
-        "auth": {"user": capture.user, "pass": capture.password},
-    }
-    message = {"from": SENDER, "to": recipients, "subject": "hi", "text": "hi"}
-    given = json.dumps({"options": options, "message": message})
-    subprocess.run(
-        ["node", str(_E2E / "node" / "nodemailer.cjs"), given],
-        env=os.environ | {"NODE_EXTRA_CA_CERTS": capture.ca_file},
-        capture_output=True,
-        timeout=60,
-    )
+    run_nodemailer(capture, recipients)  # what is refused, too: it must not try again
 
 
 def _send_by_smtplib(capture: Capture, recipients: list[str]) -> None:

@@ -1,6 +1,5 @@
 """Mail to anybody by the login of a capture inbox, sent by other people's clients."""
 
-import json
 import os
 import re
 import smtplib
@@ -25,6 +24,7 @@ from harness import (
     eventually,
     plain_response,
     queued_id,
+    run_nodemailer,
 )
 
 _E2E = paths.ROOT / "tests" / "e2e"
@@ -123,19 +123,8 @@ def _by_msmtp(capture: Capture, port: str) -> None:
 
 
 def _by_nodemailer(capture: Capture, port: str) -> None:
-    options = {
-        "host": capture.host,
-        "port": capture.ports[port],
-        "secure": port == "TLS_PORT",
-        "auth": {"user": capture.user, "pass": capture.password},
-    }
-    message = {"from": SENDER, "to": _FOREIGN, "subject": "Nodemailer", "text": "hi"}
-    _run(
-        "node",
-        str(_E2E / "node" / "nodemailer.cjs"),
-        json.dumps({"options": options, "message": message}),
-        NODE_EXTRA_CA_CERTS=capture.ca_file,
-    )
+    sent = run_nodemailer(capture, _FOREIGN, port)
+    assert sent.returncode == 0, sent.stderr
 
 
 @pytest.fixture(scope="session")

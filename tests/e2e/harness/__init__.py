@@ -29,6 +29,7 @@ from harness.schema_registry import SchemaRegistry
 from harness.schemas import event_class, message_class
 from harness.secure_kafka import SecureKafka
 from harness.secure_suite import SecureSuite
+from harness.senders import postfix_to, run_nodemailer
 from harness.smtp_session import SmtpSession, queued_id
 from harness.strangers import Strangers
 from harness.suite import Suite
@@ -89,7 +90,9 @@ __all__ = [
     "make_certificate",
     "message_class",
     "plain_response",
+    "postfix_to",
     "queued_id",
+    "run_nodemailer",
     "send",
     "send_raw",
     "status_is",
