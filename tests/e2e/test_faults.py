@@ -57,6 +57,12 @@ def test_postfix_delivers_at_the_third_try_over_two_mail_servers(
         assert relay.log().count(_LATER) >= 1, attempt
     assert faults.used() == [2]
     assert faults.refusals(2) == [(_LATER, 2)]
+    report = faults.report(3)
+    (message,) = report["messages"]
+    assert [it["step"] for it in message["attempts"]] == [0, 0, None]
+    assert message["state"] == "accepted"
+    assert report["marks"]["retriesAfter4xx"]["value"] == "yes"
+    assert report["marks"]["retriesAfter4xx"]["attempts"] == [1, 2, 3]
 
 
 @_as_root
@@ -113,17 +119,30 @@ def test_a_message_for_a_neighbour_too_is_taken(
     assert faults.used() == [1]
 
 
-@pytest.mark.parametrize("pool", [False, True])
-def test_nodemailer_does_not_retry_after_a_cut(suite: Suite, capture: Capture, pool: bool) -> None:
-    faults = Faults(suite, capture.api, capture.inbox)
-    faults.set({"stage": "end", "cut": "unstored"})
+def test_nodemailer_does_not_retry_after_a_cut(suite: Suite, account: Account) -> None:
+    played = []
+    for pool in (False, True):
+        capture = Capture(suite, account)
+        faults = Faults(suite, capture.api, capture.inbox)
+        faults.set({"stage": "end", "cut": "unstored"})
+        sent = run_nodemailer(capture, _FOREIGN, pool=pool)
+        assert sent.returncode == 1, pool
+        assert sent.stderr.startswith("ECONNECTION: "), sent.stderr
+        assert capture.emails() == [], pool
+        played.append(faults)
 
-    sent = run_nodemailer(capture, _FOREIGN, pool=pool)
+    def marked() -> list[dict[str, Any]] | None:
+        reports = [faults.report(1) for faults in played]
+        marks = {report["marks"]["retriesAfter4xx"]["value"] for report in reports}
+        return reports if marks == {"no"} else None
 
-    assert sent.returncode == 1
-    assert sent.stderr.startswith("ECONNECTION: "), sent.stderr
-    assert faults.used() == [1]
-    assert capture.emails() == []
+    # Ten seconds pass before a sender is said not to come again.
+    for report in eventually(marked, "single and pool are marked", seconds=20):
+        (message,) = report["messages"]
+        (attempt,) = message["attempts"]
+        assert (attempt["stage"], attempt["reply"], attempt["step"]) == ("end", None, 0)
+        assert (message["state"], message["emailIds"]) == ("open", [])
+    assert [faults.used() for faults in played] == [[1], [1]]
 
 
 def test_nodemailer_sends_to_the_recipient_that_is_left(suite: Suite, capture: Capture) -> None:

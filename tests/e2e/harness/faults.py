@@ -44,6 +44,16 @@ class Faults:
     def used(self) -> list[int]:
         return [step["used"] for step in self._api.get(f"{self._inbox}/faults")["steps"]]
 
+    def report(self, attempts: int) -> dict[str, Any]:
+        """What senders did with the inbox, once there are so many attempts."""
+
+        def shown() -> dict[str, Any] | None:
+            report: dict[str, Any] = self._api.get(f"{self._inbox}/sender-report")
+            found = sum(len(message["attempts"]) for message in report["messages"])
+            return report if found >= attempts else None
+
+        return eventually(shown, f"{attempts} attempts are reported")
+
     def refusals(self, attempts: int) -> list[tuple[str, int]]:
         """Replies and how often, once there are so many."""
 
