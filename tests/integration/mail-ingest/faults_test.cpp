@@ -188,6 +188,30 @@ TEST_CASE("two attempts are deferred and the third arrives, whichever replica th
     CHECK(metric("tempinbox_mail_ingest_faults_total{stage=\"rcpt\"}") == played + 3);
 }
 
+TEST_CASE("the seconds of a fault are PostgreSQL's, whatever the clock of a replica says",
+          "[mail-ingest][postgres][faults]")
+{
+    fault_world world;
+    replica second(world.scratch.dsn());
+    const std::vector<step> steps{refusal(stage::rcpt, later, {kind::for_seconds, 30})};
+    world.set(world.ours, steps);
+    second.await_stages(world.ours, steps);
+    const auto at_second = [&] {
+        mail_client client(second.listener.local_address());
+        client.begin({});
+        return client.say("RCPT TO:<ours@mail.test>");
+    };
+
+    CHECK(world.rcpt("ours@mail.test") == later);
+    second.clock.set_ahead(55s);
+    CHECK(at_second() == later);
+    world.scratch.execute("UPDATE mailbox.fault_counts SET since = since - interval '30 seconds'");
+    CHECK(world.rcpt("ours@mail.test") == recipient_ok);
+    second.clock.set_ahead(-55s);
+    CHECK(at_second() == recipient_ok);
+    CHECK(world.used(world.ours) == std::vector<std::int64_t>{2});
+}
+
 TEST_CASE("faults end at once, and those of an inbox without any cost nothing",
           "[mail-ingest][postgres][faults]")
 {
