@@ -278,17 +278,24 @@ TEST_CASE("an inbox that shall drop its oldest mail is trimmed at once",
     CHECK(world.trim() == std::vector<std::int64_t>{2});
 }
 
-TEST_CASE("much mail is trimmed in transactions of bounded size", "[mailbox][retention][postgres]")
+TEST_CASE("an inbox never holds more than ten thousand emails, and is trimmed in bounded steps",
+          "[mailbox][retention][postgres]")
 {
-    retention_world world(of_emails(6'000));
+    retention_world world; // with the bound that ships
     const auto box = world.create_dropping();
     world.trim();
-    world.add_emails(box, 6'000);
-    world.scratch.execute("UPDATE mailbox.inboxes SET needs_trim = true");
+    world.add_emails(box, 10'000);
 
-    CHECK(world.trim() == std::vector<std::int64_t>{500, 500, 200});
-    CHECK(world.read(box).email_count == 4'800);
-    CHECK(world.sequences(box).front() == 1'201);
+    CHECK(world.put(box) == delivery_status::full_for_now);
+    CHECK(world.read(box).email_count == 10'000);
+    CHECK(world.trim() == std::vector<std::int64_t>{500, 500, 500, 500});
+    CHECK(world.read(box).email_count == 8'000);
+    CHECK(world.put(box) == delivery_status::stored);
+    CHECK(world.sequences(box).front() == 2'001);
+    CHECK(world.sequences(box).back() == 10'001);
+
+    world.add_emails(box, 1'200);
+    CHECK(world.trim() == std::vector<std::int64_t>{500, 500, 201});
 }
 
 TEST_CASE("a list whose cursor points at trimmed mail goes on", "[mailbox][retention][postgres]")
