@@ -3,47 +3,30 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 
-import { openBrowser } from './harness/browser.mjs';
-import { Outside } from './harness/outside.mjs';
-import { ask, makeInbox, signUp } from './harness/person.mjs';
-import { eventually, send, suite } from './harness/suite.mjs';
+import { openInboxPage } from './harness/inbox-page.mjs';
+import { ask } from './harness/person.mjs';
+import { eventually, refusalOf } from './harness/suite.mjs';
 
 const LATER = '451 4.7.1 Try again later';
 
-let outside;
-let browser;
+let opened;
 let page;
 let inbox;
 
 before(async () => {
-  outside = await Outside.start();
-  browser = await openBrowser(outside, [suite.origin]);
-  page = await browser.newPage();
-  page.setDefaultTimeout(15_000);
-  await signUp(page);
-  inbox = await makeInbox(page);
-  await page.goto(`${suite.dashboard}/inboxes/${inbox.inboxId}`);
+  opened = await openInboxPage();
+  ({ page, inbox } = opened);
 });
 
 after(async () => {
-  await browser?.close();
-  await outside?.stop();
+  await opened?.close();
 });
 
 const section = () => page.getByRole('region', { name: 'Faults' });
 const steps = () => section().getByRole('listitem');
 const dialog = () => page.getByRole('dialog', { name: 'Play faults on purpose' });
 const mail = (subject) => page.getByRole('link', { name: new RegExp(subject) });
-
-/** Sends a mail; returns the reply that refused it, or an empty text. */
-async function refusalOf(subject) {
-  try {
-    await send(inbox.emailAddress, subject, 'Hello');
-    return '';
-  } catch (error) {
-    return error.response;
-  }
-}
+const refusal = (subject) => refusalOf(inbox.emailAddress, subject);
 
 describe('faults of an inbox', () => {
   test('are a story that is chosen', async () => {
@@ -64,9 +47,9 @@ describe('faults of an inbox', () => {
   });
 
   test('are played, and say how often', async () => {
-    const first = await eventually(() => refusalOf('Too early'), 'the faults are in force');
+    const first = await eventually(() => refusal('Too early'), 'the faults are in force');
     assert.deepEqual(
-      [first, await refusalOf('Twice'), await refusalOf('For good')],
+      [first, await refusal('Twice'), await refusal('For good')],
       [LATER, LATER, '550 5.7.1 Not here'],
     );
 
@@ -123,7 +106,7 @@ describe('faults of an inbox', () => {
     assert.equal(await section().getByRole('button', { name: 'End faults' }).count(), 0);
     // Of two mails in a row the second would be refused, were the step still in force.
     await eventually(
-      async () => !(await refusalOf('Taken')) && !(await refusalOf('Taken too')),
+      async () => !(await refusal('Taken')) && !(await refusal('Taken too')),
       'mail is taken',
     );
     await mail('Taken too').first().waitFor();
@@ -131,5 +114,5 @@ describe('faults of an inbox', () => {
 });
 
 test('nothing was asked of anybody else', () => {
-  assert.deepEqual(outside.take(), []);
+  assert.deepEqual(opened.outside.take(), []);
 });

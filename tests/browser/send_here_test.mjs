@@ -3,31 +3,22 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 
-import { openBrowser } from './harness/browser.mjs';
-import { Outside } from './harness/outside.mjs';
+import { openInboxPage } from './harness/inbox-page.mjs';
 import { ask, makeInbox, signUp } from './harness/person.mjs';
 import { eventually, sendByLogin, suite } from './harness/suite.mjs';
 
-let outside;
-let browser;
+let opened;
 let page;
 let inbox;
 let login; // what the page has shown, as an application is configured
 
 before(async () => {
-  outside = await Outside.start();
-  browser = await openBrowser(outside, [suite.origin]);
-  const context = await browser.newContext({ permissions: ['clipboard-read', 'clipboard-write'] });
-  page = await context.newPage();
-  page.setDefaultTimeout(15_000);
-  await signUp(page);
-  inbox = await makeInbox(page);
-  await page.goto(`${suite.dashboard}/inboxes/${inbox.inboxId}`);
+  opened = await openInboxPage({ permissions: ['clipboard-read', 'clipboard-write'] });
+  ({ page, inbox } = opened);
 });
 
 after(async () => {
-  await browser?.close();
-  await outside?.stop();
+  await opened?.close();
 });
 
 const section = () => page.getByRole('region', { name: 'Send here' });
@@ -165,7 +156,7 @@ describe('a login', () => {
 });
 
 test('a login past the number of the plan is refused in words', async () => {
-  const starter = await (await browser.newContext()).newPage();
+  const starter = await (await opened.browser.newContext()).newPage();
   starter.setDefaultTimeout(15_000);
   await signUp(starter, 'starter');
   await makeInbox(starter, { capture: true });
@@ -178,5 +169,5 @@ test('a login past the number of the plan is refused in words', async () => {
 });
 
 test('nothing was asked of anybody else', () => {
-  assert.deepEqual(outside.take(), []);
+  assert.deepEqual(opened.outside.take(), []);
 });

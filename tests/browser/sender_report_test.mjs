@@ -3,31 +3,23 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 
-import { openBrowser } from './harness/browser.mjs';
-import { Outside } from './harness/outside.mjs';
-import { ask, makeInbox, signUp } from './harness/person.mjs';
-import { eventually, send, suite } from './harness/suite.mjs';
+import { openInboxPage } from './harness/inbox-page.mjs';
+import { ask, makeInbox } from './harness/person.mjs';
+import { eventually, refusalOf, send } from './harness/suite.mjs';
 
 const LATER = '451 4.7.1 Try again later';
 
-let outside;
-let browser;
+let opened;
 let page;
 let inbox;
 
 before(async () => {
-  outside = await Outside.start();
-  browser = await openBrowser(outside, [suite.origin]);
-  page = await browser.newPage();
-  page.setDefaultTimeout(15_000);
-  await signUp(page);
-  inbox = await makeInbox(page);
-  await page.goto(`${suite.dashboard}/inboxes/${inbox.inboxId}`);
+  opened = await openInboxPage();
+  ({ page, inbox } = opened);
 });
 
 after(async () => {
-  await browser?.close();
-  await outside?.stop();
+  await opened?.close();
 });
 
 const section = () => page.getByRole('region', { name: 'Sender report' });
@@ -42,16 +34,6 @@ async function shows(text) {
     await lookAgain();
     return await section().getByText(text).first().isVisible();
   }, `the report has ${text}`);
-}
-
-/** Sends a mail; returns the reply that refused it, or an empty text. */
-async function refusalOf(to, subject) {
-  try {
-    await send(to, subject, 'Hello');
-    return '';
-  } catch (error) {
-    return error.response;
-  }
 }
 
 describe('the report on senders', () => {
@@ -106,5 +88,5 @@ describe('the report on senders', () => {
 });
 
 test('nothing was asked of anybody else', () => {
-  assert.deepEqual(outside.take(), []);
+  assert.deepEqual(opened.outside.take(), []);
 });

@@ -82,6 +82,16 @@ export function send(to, subject, text, from = 'robot@sender.example') {
   );
 }
 
+/** Sends a mail of plain text; returns the reply that refused it, or an empty text. */
+export async function refusalOf(to, subject) {
+  try {
+    await send(to, subject, 'Hello');
+    return '';
+  } catch (error) {
+    return error.response;
+  }
+}
+
 /** Sends a mail of plain text with a login, `{host, port, user, password}`, as an application does. */
 export async function sendByLogin({ host, port, user, password }, mail) {
   const transport = nodemailer.createTransport({
