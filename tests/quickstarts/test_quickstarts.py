@@ -131,6 +131,18 @@ def test_follow(tmp_path: Path) -> None:
     )
 
 
+def test_staging(tmp_path: Path) -> None:
+    authority = {"TEMPINBOX_SUBMISSION_CA": os.environ["TEMPINBOX_TEST_SUBMISSION_CA"]}
+
+    pages.run(
+        _PAGES / "staging.md",
+        folder=tmp_path,
+        environment=_with_key() | authority,
+        swaps={"8096": str(free_port())},
+        seconds=_SECONDS,
+    )
+
+
 def test_consumer(clone: Path) -> None:
     known = {paths.SUITE_VARIABLE: os.environ[paths.SUITE_VARIABLE]}
 
