@@ -30,8 +30,10 @@ dashboard::dashboard(runtime::host& host, const settings& chosen, core& shared)
                 chosen.who_signs_up, chosen.relay.is_set()),
       passwords_(sign_in_, gate_, hasher_, session_issuer_, event_stream_),
       relay_(host, chosen.relay),
-      webhook_notices_(host, shared.webhooks, accounts_, relay_),
-      end_notices_(host, shared.inboxes, accounts_, relay_),
+      webhook_notices_(host, disabled_webhook_notices(shared.webhooks, relay_.dashboard_url()),
+                       accounts_, relay_),
+      inbox_notices_(host, ending_inbox_notices(shared.inboxes, relay_.dashboard_url()), accounts_,
+                     relay_),
       email_verification_(accounts_, sign_in_, gate_, hasher_, session_issuer_, relay_,
                           chosen.who_signs_up),
       pipeline_(host.clock(), open_dashboard_operations(sign_ins_, passwords_, email_verification_),
@@ -47,14 +49,14 @@ void dashboard::start()
 {
     purge_task_.start();
     webhook_notices_.start();
-    end_notices_.start();
+    inbox_notices_.start();
 }
 
 awaitable<void> dashboard::stop()
 {
     co_await purge_task_.stop();
     co_await webhook_notices_.stop();
-    co_await end_notices_.stop();
+    co_await inbox_notices_.stop();
     hasher_.stop();
     relay_.stop();
 }

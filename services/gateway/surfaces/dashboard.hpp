@@ -9,15 +9,14 @@
 #include "gateway/access/session_day.hpp"
 #include "gateway/access/session_lookups.hpp"
 #include "gateway/core.hpp"
+#include "gateway/dashboard/account_notices.hpp"
 #include "gateway/dashboard/attempt_gate.hpp"
 #include "gateway/dashboard/email_verification_handlers.hpp"
-#include "gateway/dashboard/end_notices.hpp"
 #include "gateway/dashboard/event_stream.hpp"
 #include "gateway/dashboard/mail_relay.hpp"
 #include "gateway/dashboard/password_handlers.hpp"
 #include "gateway/dashboard/pipeline.hpp"
 #include "gateway/dashboard/sign_in_handlers.hpp"
-#include "gateway/dashboard/webhook_notices.hpp"
 #include "gateway/site/dashboard_assets.hpp"
 
 #include <chrono>
@@ -65,8 +64,8 @@ private:
     sign_in_handlers sign_ins_;
     password_handlers passwords_;
     mail_relay relay_;
-    webhook_notices webhook_notices_;
-    end_notices end_notices_;
+    account_notices webhook_notices_;
+    account_notices inbox_notices_;
     email_verification_handlers email_verification_;
     dashboard_pipeline pipeline_;
     dashboard_assets assets_;
