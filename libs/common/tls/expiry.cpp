@@ -1,6 +1,7 @@
 #include "common/tls/expiry.hpp"
 
 #include "common/core/text.hpp"
+#include "common/tls/handle.hpp"
 
 #include <openssl/bio.h>
 #include <openssl/err.h>
@@ -9,17 +10,10 @@
 
 #include <algorithm>
 #include <ctime>
-#include <memory>
 #include <optional>
 
 namespace tempinbox::tls {
 namespace {
-
-struct release
-{
-    void operator()(BIO* file) const { BIO_free(file); }
-    void operator()(X509* certificate) const { X509_free(certificate); }
-};
 
 std::optional<time_point> expiry_of(const X509& certificate)
 {
@@ -33,13 +27,12 @@ std::optional<time_point> expiry_of(const X509& certificate)
 
 result<time_point> find_expiry(const std::string& file)
 {
-    const std::unique_ptr<BIO, release> opened(BIO_new_file(file.c_str(), "r"));
+    const handle<BIO> opened(BIO_new_file(file.c_str(), "r"));
     std::optional<time_point> first;
     if (opened) {
-        using certificate_handle = std::unique_ptr<X509, release>;
-        while (const certificate_handle one{
+        while (const handle<X509> certificate{
             PEM_read_bio_X509(opened.get(), nullptr, nullptr, nullptr)})
-            if (const auto expiry = expiry_of(*one))
+            if (const auto expiry = expiry_of(*certificate))
                 first = std::min(first.value_or(*expiry), *expiry);
     }
     // The end of the file is an error, too.

@@ -2,6 +2,7 @@
 
 #include "common/core/text.hpp"
 #include "common/log/log.hpp"
+#include "common/tls/handle.hpp"
 
 #include <openssl/bio.h>
 #include <openssl/err.h>
@@ -10,25 +11,8 @@
 #include <openssl/x509_vfy.h>
 #include <openssl/x509v3.h>
 
-#include <memory>
-
 namespace tempinbox::tls {
 namespace {
-
-struct release
-{
-    void operator()(BIO* file) const { BIO_free(file); }
-    void operator()(X509* certificate) const { X509_free(certificate); }
-    void operator()(STACK_OF(X509) * certificates) const
-    {
-        sk_X509_pop_free(certificates, X509_free);
-    }
-    void operator()(X509_STORE* authorities) const { X509_STORE_free(authorities); }
-    void operator()(X509_STORE_CTX* verification) const { X509_STORE_CTX_free(verification); }
-};
-
-template <class T>
-using handle = std::unique_ptr<T, release>;
 
 // The server's own certificate first.
 handle<STACK_OF(X509)> read_chain(const std::string& file)
