@@ -1,6 +1,7 @@
 #include "mailbox/end_notice_repository.hpp"
 
 #include "common/async/gather.hpp"
+#include "integration/common/postgres/rows_read.hpp"
 #include "integration/mailbox/seeds.hpp"
 #include "mailbox/login_repository.hpp"
 #include "mailbox/purge_repository.hpp"
@@ -323,4 +324,33 @@ TEST_CASE("notices are purged with their inbox", "[mailbox][end-notices][postgre
     await(purge.purge_inboxes(0s));
 
     CHECK(world.count("end_notices") == 1);
+}
+
+TEST_CASE("notices are claimed without reading the inboxes that nobody relies on",
+          "[mailbox][end-notices][postgres]")
+{
+    constexpr int relied_on = 200, others = 5'000;
+    notice_world world;
+    world.add_many_inboxes(world.account.account, relied_on);
+    world.scratch.execute("INSERT INTO mailbox.capture_logins (account_id, login_id, inbox_id, "
+                          "login, secret_sha256, version, last_used_at) SELECT account_id, "
+                          "gen_random_uuid(), inbox_id, 'cap_' || inbox_id, "
+                          "sha256(inbox_id::text::bytea), 1, now() FROM mailbox.inboxes");
+    world.scratch.execute("INSERT INTO mailbox.subdomains (account_id, domain, live_inboxes, "
+                          "until) SELECT account_id, login || '.mail.test', 1, '-infinity' FROM "
+                          "mailbox.capture_logins");
+    world.add_many_inboxes(account_id::make(), others);
+    world.scratch.execute("INSERT INTO mailbox.addresses (address, account_id, inbox_id, state, "
+                          "until) SELECT n || '@mail.test', gen_random_uuid(), gen_random_uuid(), "
+                          "'live', now() + interval '1 day' FROM generate_series(1, " +
+                          std::to_string(others) + ") AS n");
+    world.scratch.execute("ANALYZE mailbox.inboxes, mailbox.addresses, mailbox.capture_logins, "
+                          "mailbox.subdomains");
+    postgres::pool db(testing::test_host(), testing::one_connection(world.scratch));
+    end_notice_repository notices(db);
+    const auto before = testing::rows_read(db, world.scratch, "^(inboxes|addresses)$");
+
+    CHECK(await(notices.claim(100)).empty());
+
+    CHECK(testing::rows_read(db, world.scratch, "^(inboxes|addresses)$") - before < others / 2);
 }
