@@ -220,7 +220,7 @@ TEST_CASE("what a step of a replay moved is requested at once, without a search 
     s.process.replayer.start();
     for (int step = 1; step <= 3; ++step) {
         INFO("step " << step);
-        REQUIRE(testing::eventually([&] { return wakes == step; }));
+        REQUIRE(testing::eventually([&] { return wakes == step; }, 60s));
         const auto requests = s.process.engine.take_claim_requests();
         REQUIRE(requests.size() == 1);
         CHECK(requests[0].queue.webhook.text() == webhook);
@@ -240,7 +240,7 @@ TEST_CASE("what a step of a replay moved is requested at once, without a search 
 TEST_CASE("each step of a replay follows the attempts of the one before, without a search",
           "[webhooks][postgres]")
 {
-    constexpr int count = 400;
+    constexpr int count = 120; // several steps
     deliveries_suite s;
     const auto webhook = s.create_webhook(s.hook.url()).webhook().webhook_id();
     s.fail(count);
@@ -256,8 +256,6 @@ TEST_CASE("each step of a replay follows the attempts of the one before, without
     {
         s.hook.respond_with({testing::receiver::scripted_response(500)});
         CHECK(replay(s, s.replay_request(webhook)) == count);
-        CHECK(s.becomes("webhooks.replays WHERE finished_at IS NOT NULL", 1));
-        // Its retry comes after 5 s, maybe before the replay has ended.
         CHECK(s.becomes("webhooks.deliveries WHERE state = 'succeeded'", count));
     }
     SECTION("when their events are no longer kept")
@@ -266,12 +264,12 @@ TEST_CASE("each step of a replay follows the attempts of the one before, without
         CHECK(replay(s, s.replay_request(webhook)) == count);
         CHECK(s.becomes("webhooks.deliveries WHERE state = 'aborted'", count));
     }
-    CHECK(s.becomes("webhooks.replays WHERE finished_at IS NOT NULL AND moved = 400", 1));
+    CHECK(s.becomes("webhooks.replays WHERE finished_at IS NOT NULL AND moved = 120", 1));
 }
 
 TEST_CASE("replicas that share a replay keep it going without a search", "[webhooks][postgres]")
 {
-    constexpr int count = 400;
+    constexpr int count = 120; // several steps
     deliveries_suite s;
     const auto webhook = s.create_webhook(s.hook.url()).webhook().webhook_id();
     s.fail(count);
@@ -396,12 +394,12 @@ TEST_CASE("a replayed delivery that fails again has its whole schedule, whatever
     const auto webhook = s.create_webhook(s.hook.url()).webhook().webhook_id();
     s.fail(1);
     s.scratch.execute("UPDATE webhooks.deliveries SET created_at = created_at - interval '8 days'");
-    s.hook.respond_with({testing::receiver::scripted_response(500)});
+    s.hook.respond_always(testing::receiver::scripted_response(500));
     s.process.start();
 
     replay(s, s.replay_request(webhook));
 
-    REQUIRE(s.becomes("webhooks.due_deliveries WHERE attempts = 1 AND lease_id IS NULL AND run_at "
+    REQUIRE(s.becomes("webhooks.due_deliveries WHERE attempts > 0 AND lease_id IS NULL AND run_at "
                       "> now() + interval '2 s'",
                       1));
     CHECK(s.count("webhooks.due_deliveries WHERE created_at < now() - interval '7 days'") == 1);
