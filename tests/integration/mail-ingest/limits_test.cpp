@@ -303,6 +303,9 @@ TEST_CASE("a client with many large messages delays another's by one of them",
     mail_ingest::ingest_settings ingest_settings;
     ingest_settings.readers = 1;
     ingest_settings.memory_bytes_per_message = 4 * 1024 * 1024;
+    // The messages are read one after the other, and each has this long until its reply: on a busy
+    // machine the last would be put off.
+    ingest_settings.group_commit.timeout = std::chrono::minutes(10);
     mail_server server(world.scratch.dsn(), {}, {}, ingest_settings);
     constexpr int count = 12;
     std::vector<std::unique_ptr<mail_client>> many;
@@ -322,11 +325,12 @@ TEST_CASE("a client with many large messages delays another's by one of them",
     const auto before = messages();
     for (const auto& each : many)
         each->send(".\r\n");
-    REQUIRE(testing::eventually([&] { return messages() == before + count; }));
+    REQUIRE(testing::eventually([&] { return messages() == before + count; },
+                                std::chrono::seconds(30)));
     const auto reply = other.say(".");
     const auto stored = world.count("emails");
     for (const auto& each : many)
-        CHECK(each->reply().starts_with("250"));
+        CHECK(each->reply().substr(0, 3) == "250");
 
     CHECK(reply.starts_with("250"));
     CHECK(stored < count / 2);
