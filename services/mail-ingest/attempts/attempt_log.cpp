@@ -217,7 +217,8 @@ void attempt_log::note(drafts attempts, const fault_memory& met)
             out.set_stage(std::string(faults::to_text(unplayed.at)));
             out.set_reason(std::string(to_reason(unplayed.reason)));
         }
-        last_.push_back(recorder_.note(one.account, inbox, std::move(one.what)));
+        if (const auto noted = recorder_.note(one.account, inbox, std::move(one.what)))
+            last_.push_back(*noted);
     }
 }
 

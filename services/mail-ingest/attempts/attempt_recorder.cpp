@@ -29,28 +29,35 @@ attempt_recorder::attempt_recorder(runtime::host& host, postgres::pool& db, atte
       task_(host.executor(), host.metrics(), "write_attempts", [this] { return tick(); })
 {}
 
-mailbox::attempt_key attempt_recorder::note(account_id account, inbox_id inbox,
-                                            mailbox::v1::Attempt what)
+std::optional<mailbox::attempt_key> attempt_recorder::note(account_id account, inbox_id inbox,
+                                                           mailbox::v1::Attempt what)
 {
     mailbox::new_attempt one;
     one.at = host_.clock().now();
     one.key = {account, inbox, uuid::make_v7(one.at)};
     const auto key = one.key;
     const auto bytes = what.ByteSizeLong();
-    if (!has_room(inbox, bytes)) {
+    if (!has_room(account, inbox, bytes)) {
         dropped_.Increment();
-        return key;
+        return std::nullopt;
     }
     one.what = std::move(what);
     pending_bytes_ += bytes;
     ++pending_of_[inbox];
+    auto& of_account = share_of_[account];
+    ++of_account.rows;
+    of_account.bytes += bytes;
     pending_.emplace(key.id, std::move(one));
     return key;
 }
 
-bool attempt_recorder::has_room(inbox_id inbox, std::size_t bytes) const
+bool attempt_recorder::has_room(account_id account, inbox_id inbox, std::size_t bytes) const
 {
-    if (pending_.size() >= bounds_.rows || pending_bytes_ + bytes > bounds_.bytes)
+    const auto share_of = share_of_.find(account);
+    const auto own = share_of == share_of_.end() ? share() : share_of->second;
+    const auto free_rows = bounds_.rows - pending_.size();
+    const auto free_bytes = bounds_.bytes - pending_bytes_;
+    if (own.rows >= free_rows || own.bytes + bytes > free_bytes)
         return false;
     const auto found = pending_of_.find(inbox);
     return found == pending_of_.end() || found->second < bounds_.rows_per_inbox;
@@ -105,7 +112,12 @@ void attempt_recorder::take(std::size_t max)
 {
     while (!pending_.empty() && in_write_.size() < max) {
         auto& first = pending_.begin()->second;
-        pending_bytes_ -= first.what.ByteSizeLong();
+        const auto bytes = first.what.ByteSizeLong();
+        pending_bytes_ -= bytes;
+        const auto of_account = share_of_.find(first.key.account);
+        of_account->second.bytes -= bytes;
+        if (--of_account->second.rows == 0)
+            share_of_.erase(of_account);
         const auto of_inbox = pending_of_.find(first.key.inbox);
         if (--of_inbox->second == 0)
             pending_of_.erase(of_inbox);

@@ -12,12 +12,15 @@
 #include <chrono>
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 namespace tempinbox::mail_ingest {
 
+// Of what waits. An account has at most as much as is free, half of it alone and less beside
+// others: however many accounts have their share, one that has nothing here finds room.
 struct attempt_bounds
 {
     std::size_t rows = 5'000; // that wait
@@ -37,18 +40,25 @@ public:
     // Writes what is pending, once.
     awaitable<void> stop();
 
-    // Returns its name, also if there was no room for it.
-    mailbox::attempt_key note(account_id account, inbox_id inbox, mailbox::v1::Attempt what);
+    // Its name; absent if there was no room for it.
+    std::optional<mailbox::attempt_key> note(account_id account, inbox_id inbox,
+                                             mailbox::v1::Attempt what);
     // How the session ended whose last attempt it was.
     void note_end(const mailbox::attempt_key& last, mailbox::session_end how);
 
 private:
+    struct share
+    {
+        std::size_t rows = 0;
+        std::size_t bytes = 0;
+    };
+
     awaitable<std::chrono::microseconds> tick();
     awaitable<void> write(std::size_t max);
     void take(std::size_t max);
     // Inboxes that got many attempts since the last time.
     std::vector<std::pair<account_id, inbox_id>> take_full();
-    bool has_room(inbox_id inbox, std::size_t bytes) const;
+    bool has_room(account_id account, inbox_id inbox, std::size_t bytes) const;
 
     runtime::host& host_;
     mailbox::attempt_repository store_;
@@ -56,6 +66,7 @@ private:
     prometheus::Counter& dropped_;
     std::map<uuid, mailbox::new_attempt> pending_; // in the order of their ends
     std::unordered_map<inbox_id, std::size_t> pending_of_;
+    std::unordered_map<account_id, share> share_of_;
     std::size_t pending_bytes_ = 0;
     std::vector<mailbox::ended_session> ends_; // of those that were taken to be written
     // Those of a write that failed are still here at the next one.

@@ -141,6 +141,11 @@ struct attempt_world : mailbox::seeds::world
     }
 };
 
+double dropped_attempts()
+{
+    return testing::shown_metric("tempinbox_mail_ingest_attempts_dropped_total");
+}
+
 std::vector<std::string> unplayed_of(const stored_attempt& attempt)
 {
     std::vector<std::string> all;
@@ -357,18 +362,15 @@ TEST_CASE("what does not fit in memory is counted and dropped, of each inbox its
 {
     attempt_world world;
     mail_ingest::attempt_bounds bounds;
-    bounds.rows = 4;
+    bounds.rows = 8;
     bounds.rows_per_inbox = 3;
-    const auto dropped = [] {
-        return testing::shown_metric("tempinbox_mail_ingest_attempts_dropped_total");
-    };
-    const auto before = dropped();
+    const auto before = dropped_attempts();
     mail_ingest::attempt_recorder recorder(testing::test_host(), world.scratch.db(), bounds);
     for (int i = 0; i < 5; ++i)
         recorder.note(world.staging.account, world.staging.id, {});
     recorder.note(world.all.account, world.all.id, {});
     recorder.note(world.ours.account, world.ours.id, {});
-    CHECK(dropped() == before + 3);
+    CHECK(dropped_attempts() == before + 3);
 
     await(recorder.stop());
 
@@ -394,4 +396,60 @@ TEST_CASE("what an inbox got beyond its thousand attempts is deleted as more are
     recorder.note(world.all.account, world.all.id, {});
     await(recorder.stop());
     CHECK(world.count("attempts") == 1'001);
+}
+
+TEST_CASE("accounts that flood leave room for the attempts of others",
+          "[mail-ingest][postgres][attempts]")
+{
+    attempt_world world;
+    std::vector<mailbox::inbox> flooded;
+    for (int i = 0; i < 5; ++i)
+        flooded.push_back(world.create(mailbox::seeds::account()));
+    mail_ingest::attempt_bounds bounds;
+    mailbox::v1::Attempt large;
+    SECTION("of the rows")
+    {
+        bounds.rows = 20;
+    }
+    SECTION("of the bytes")
+    {
+        large.set_reply(std::string(1'000, 'x'));
+        bounds.bytes = 20 * large.ByteSizeLong();
+    }
+    mail_ingest::attempt_recorder recorder(testing::test_host(), world.scratch.db(), bounds);
+    for (int i = 0; i < 30; ++i)
+        for (const auto& inbox : flooded)
+            recorder.note(inbox.account, inbox.id, large);
+    const auto before = dropped_attempts();
+
+    const auto noted = recorder.note(world.plain.account, world.plain.id, large);
+    REQUIRE(noted);
+    recorder.note_end(*noted, session_end::quit);
+    CHECK_FALSE(recorder.note(flooded[0].account, flooded[0].id, large));
+    CHECK(dropped_attempts() == before + 1);
+    await(recorder.stop());
+
+    CHECK(world.count("attempts") > 15);
+    CHECK(world.count("attempts WHERE inbox_id = '" + world.plain.id.text() +
+                      "' AND session_end = 'quit'") == 1);
+}
+
+TEST_CASE("an account has its share of memory again once attempts are written",
+          "[mail-ingest][postgres][attempts]")
+{
+    attempt_world world;
+    mail_ingest::attempt_bounds bounds;
+    bounds.rows = 4;
+    mail_ingest::attempt_recorder recorder(testing::test_host(), world.scratch.db(), bounds);
+    const auto note = [&] {
+        return recorder.note(world.staging.account, world.staging.id, {}).has_value();
+    };
+    CHECK(note());
+    CHECK(note());
+    CHECK_FALSE(note());
+    recorder.start();
+
+    CHECK(testing::eventually(note));
+    await(recorder.stop());
+    CHECK(world.count("attempts") == 3);
 }
