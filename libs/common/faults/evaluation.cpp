@@ -10,7 +10,8 @@ namespace {
 
 constexpr std::chrono::seconds minute{60};
 
-bool fits(const step& candidate, const question& asked)
+// `recipients` are those of the question, folded.
+bool fits(const step& candidate, const question& asked, const std::vector<std::string>& recipients)
 {
     if (candidate.at != asked.at)
         return false;
@@ -19,8 +20,8 @@ bool fits(const step& candidate, const question& asked)
     if (candidate.to.empty())
         return true;
     const auto part = rules::fold(candidate.to);
-    return std::ranges::any_of(asked.recipients, [&](const std::string& recipient) {
-        return fold_recipient(recipient).find(part) != std::string::npos;
+    return std::ranges::any_of(recipients, [&](const std::string& recipient) {
+        return recipient.find(part) != std::string::npos;
     });
 }
 
@@ -73,14 +74,19 @@ std::string fold_recipient(const std::string& recipient)
 answer evaluate(const std::vector<step>& steps, counts& counted, const question& asked,
                 time_point now)
 {
+    // Once for all steps, since a message may have a hundred.
+    std::vector<std::string> recipients;
+    recipients.reserve(asked.recipients.size());
+    for (const auto& each : asked.recipients)
+        recipients.push_back(fold_recipient(each));
     answer given;
     for (std::size_t i = 0; i < steps.size(); ++i) {
         const auto& candidate = steps[i];
-        if (!fits(candidate, asked))
+        if (!fits(candidate, asked, recipients))
             continue;
         count_key key{i, ""};
         if (candidate.is_per_recipient)
-            key.recipient = fold_recipient(asked.recipients.front());
+            key.recipient = recipients.front();
         const auto known = std::ranges::find(asked.decided, key, &decision::key);
         bool is_played = known != asked.decided.end() && known->is_played;
         if (known == asked.decided.end()) {
