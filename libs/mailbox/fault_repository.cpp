@@ -75,13 +75,15 @@ constexpr postgres::statement lock_claimed_sets{"mailbox_lock_claimed_sets", R"(
             ON g.account_id = s.account_id AND g.inbox_id = s.inbox_id
     ORDER BY s.account_id, s.inbox_id FOR UPDATE OF s)"};
 
+// By their whole keys: an inbox may have counted a thousand recipients at each of its steps.
 constexpr postgres::statement read_fault_counts{"mailbox_read_fault_counts", R"(
     SELECT c.account_id, c.inbox_id, c.step, c.recipient, c.seen, c.used,
         mailbox.to_micros(c.since) AS since_micros
-    FROM mailbox.fault_counts AS c
-        JOIN unnest($1::uuid[], $2::uuid[]) AS g (account_id, inbox_id)
-            ON g.account_id = c.account_id AND g.inbox_id = c.inbox_id
-    WHERE c.step < $3 AND (c.recipient = '' OR c.recipient = ANY($4::text[])))"};
+    FROM unnest($1::uuid[], $2::uuid[], $3::integer[], $4::text[])
+            AS g (account_id, inbox_id, step, recipient)
+        JOIN mailbox.fault_counts AS c
+            ON c.account_id = g.account_id AND c.inbox_id = g.inbox_id AND c.step = g.step
+                AND c.recipient = g.recipient)"};
 
 constexpr postgres::statement write_fault_counts{"mailbox_write_fault_counts", R"(
     INSERT INTO mailbox.fault_counts AS c (
@@ -151,16 +153,11 @@ class held_sets
 public:
     held_sets(pqxx::work& tx, const std::vector<fault_claim>& claims)
     {
-        std::set<inbox_key> keys;
-        std::set<std::string> recipients;
-        for (const auto& claim : claims) {
-            for (const auto& part : claim.parts) {
-                keys.emplace(part.account, part.inbox);
-                for (const auto& recipient : part.recipients)
-                    recipients.insert(faults::fold_recipient(recipient));
-            }
-        }
-        const std::vector<inbox_key> inboxes(keys.begin(), keys.end());
+        std::set<inbox_key> names;
+        for (const auto& claim : claims)
+            for (const auto& part : claim.parts)
+                names.emplace(part.account, part.inbox);
+        const std::vector<inbox_key> inboxes(names.begin(), names.end());
         const auto [accounts, ids] = postgres::to_arrays(inboxes);
         for (const auto& row : postgres::exec_prepared(tx, lock_claimed_sets.name, accounts, ids)) {
             auto& held = sets_[key_of(row)];
@@ -168,45 +165,40 @@ public:
             held.steps = read_steps(row["steps"]);
             held.now = column<time_point>(row, "now_micros");
         }
-        const std::vector<std::string> names(recipients.begin(), recipients.end());
-        for (const auto& row : postgres::exec_prepared(tx, read_fault_counts.name, accounts, ids,
-                                                       static_cast<int>(faults::max_steps),
-                                                       postgres::to_array(names)))
-            read_count(row);
+        read_counts(tx, claims);
     }
 
     claimed_fault claim(const fault_claim& wanted)
     {
         claimed_fault claimed;
-        std::vector<faults::counts> counted;
+        std::vector<faults::counts> counted; // of each part those that it came to
         std::vector<const faults::step*> due;
         for (const auto& part : wanted.parts) {
-            auto& held = sets_[{part.account, part.inbox}];
-            auto settled = part.settled.version == held.version ? part.settled
-                                                                : settled_faults{held.version, {}};
-            auto counts = held.counted;
-            faults::question asked;
-            asked.at = wanted.at;
-            asked.has_login = wanted.has_login;
-            asked.recipients = part.recipients;
-            asked.decided = settled.decided;
-            const auto given = faults::evaluate(held.steps, counts, asked, held.now);
+            const auto& held = sets_[{part.account, part.inbox}];
+            auto asked = question_of(wanted, part);
+            if (part.settled.version == held.version)
+                asked.decided = part.settled.decided;
+            auto& counts = counted.emplace_back();
+            for (const auto& key : faults::keys_of(held.steps, asked))
+                if (const auto known = held.counted.find(key); known != held.counted.end())
+                    counts.insert(*known);
+            auto given = faults::evaluate(held.steps, counts, asked, held.now);
             due.push_back(given.step ? &held.steps[*given.step] : nullptr);
             claimed.due.push_back(given.step);
-            settled.decided.insert(settled.decided.end(), given.decided.begin(),
-                                   given.decided.end());
-            claimed.settled.push_back(std::move(settled));
+            claimed.settled.push_back({held.version, std::move(given.decided)});
             claimed.is_uncounted |= given.is_uncounted;
-            counted.push_back(std::move(counts));
         }
         if (!is_one_fault(due)) {
             claimed.is_shared = true;
-            for (std::size_t i = 0; i < wanted.parts.size(); ++i)
-                claimed.settled[i] = wanted.parts[i].settled;
+            for (auto& settled : claimed.settled)
+                settled.decided.clear();
             return claimed;
         }
-        for (std::size_t i = 0; i < wanted.parts.size(); ++i)
-            sets_[{wanted.parts[i].account, wanted.parts[i].inbox}].counted = std::move(counted[i]);
+        for (std::size_t i = 0; i < wanted.parts.size(); ++i) {
+            auto& held = sets_[{wanted.parts[i].account, wanted.parts[i].inbox}];
+            for (const auto& [key, count] : counted[i])
+                held.counted.insert_or_assign(key, count);
+        }
         if (due.front())
             claimed.played = *due.front();
         return claimed;
@@ -255,6 +247,41 @@ private:
     static inbox_key key_of(const pqxx::row& row)
     {
         return {column<account_id>(row, "account_id"), column<inbox_id>(row, "inbox_id")};
+    }
+
+    static faults::question question_of(const fault_claim& claim, const fault_claim::part& part)
+    {
+        faults::question asked;
+        asked.at = claim.at;
+        asked.has_login = claim.has_login;
+        asked.recipients = part.recipients;
+        return asked;
+    }
+
+    // Those that the claims may come to.
+    void read_counts(pqxx::work& tx, const std::vector<fault_claim>& claims)
+    {
+        std::set<std::pair<inbox_key, faults::count_key>> keys;
+        for (const auto& claim : claims) {
+            for (const auto& part : claim.parts) {
+                const inbox_key inbox(part.account, part.inbox);
+                for (auto& key : faults::keys_of(sets_[inbox].steps, question_of(claim, part)))
+                    keys.emplace(inbox, std::move(key));
+            }
+        }
+        std::vector<inbox_key> inboxes;
+        std::vector<std::int32_t> steps;
+        std::vector<std::string> recipients;
+        for (const auto& [inbox, key] : keys) {
+            inboxes.push_back(inbox);
+            steps.push_back(static_cast<std::int32_t>(key.step));
+            recipients.push_back(key.recipient);
+        }
+        const auto [accounts, ids] = postgres::to_arrays(inboxes);
+        for (const auto& row :
+             postgres::exec_prepared(tx, read_fault_counts.name, accounts, ids,
+                                     postgres::to_array(steps), postgres::to_array(recipients)))
+            read_count(row);
     }
 
     void read_count(const pqxx::row& row)

@@ -45,7 +45,7 @@ struct fault_claim
         account_id account;
         inbox_id inbox;
         std::vector<std::string> recipients; // in the inbox; at `auth` and `mail` none
-        settled_faults settled;
+        settled_faults settled; // of it what is about this stage and these recipients is enough
     };
 
     faults::stage at = faults::stage::rcpt;
@@ -58,7 +58,7 @@ struct claimed_fault
     std::optional<faults::step> played;
     // Of the part at the same index: the index of its step that was due, if one was.
     std::vector<std::optional<std::size_t>> due;
-    // Of the part at the same index, from now on.
+    // Of the part at the same index: what the transaction has settled by this claim.
     std::vector<settled_faults> settled;
     // Only some inboxes of the message had a step, or their steps differ: none is used.
     bool is_shared = false;

@@ -71,6 +71,19 @@ std::string fold_recipient(const std::string& recipient)
     return rules::fold(to_clean_utf8(recipient));
 }
 
+std::vector<count_key> keys_of(const std::vector<step>& steps, const question& asked)
+{
+    std::vector<count_key> keys;
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+        if (steps[i].at != asked.at)
+            continue;
+        keys.push_back({i, ""});
+        if (steps[i].is_per_recipient)
+            keys.push_back({i, fold_recipient(asked.recipients.front())});
+    }
+    return keys;
+}
+
 answer evaluate(const std::vector<step>& steps, counts& counted, const question& asked,
                 time_point now)
 {

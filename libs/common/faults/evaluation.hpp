@@ -64,6 +64,9 @@ struct answer
 // How a recipient is named in counts.
 std::string fold_recipient(const std::string& recipient);
 
+// The counts that `evaluate` may come to; it uses no others.
+std::vector<count_key> keys_of(const std::vector<step>& steps, const question& asked);
+
 // The first step that fits the stage and a recipient and is not used up is played. Counts those
 // that it came to in `counted`.
 answer evaluate(const std::vector<step>& steps, counts& counted, const question& asked,

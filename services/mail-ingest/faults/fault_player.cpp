@@ -37,6 +37,31 @@ async::batch_policy claim_policy()
     return policy;
 }
 
+// What the transaction has settled that the claim may come to, however many recipients it had.
+mailbox::settled_faults settled_before(faults::stage at, const mailbox::fault_claim::part& part,
+                                       const fault_memory& met)
+{
+    const auto found = met.settled.find(part.inbox);
+    if (found == met.settled.end())
+        return {};
+    const auto recipient =
+        at == faults::stage::rcpt ? faults::fold_recipient(part.recipients.front()) : "";
+    mailbox::settled_faults before{found->second.version, {}};
+    for (const auto& each : found->second.decided)
+        if (each.key.recipient.empty() || each.key.recipient == recipient)
+            before.decided.push_back(each);
+    return before;
+}
+
+void settle(mailbox::settled_faults& known, const mailbox::settled_faults& added)
+{
+    if (known.version != added.version)
+        known = {added.version, {}};
+    for (const auto& each : added.decided)
+        if (each.key.recipient.empty() || known.decided.size() < fault_memory::max_settled)
+            known.decided.push_back(each);
+}
+
 } // namespace
 
 fault_player::fault_player(runtime::host& host, postgres::settings database)
@@ -116,7 +141,7 @@ awaitable<std::optional<played_fault>> fault_player::play(mailbox::fault_claim c
         co_return std::nullopt;
     }
     for (auto& part : claim.parts)
-        part.settled = met.settled[part.inbox];
+        part.settled = settled_before(claim.at, part, met);
 
     const auto claimed = co_await claims_.ask(claim);
     if (!claimed) {
@@ -124,7 +149,7 @@ awaitable<std::optional<played_fault>> fault_player::play(mailbox::fault_claim c
         co_return std::nullopt;
     }
     for (std::size_t i = 0; i < claim.parts.size(); ++i)
-        met.settled[claim.parts[i].inbox] = claimed->settled[i];
+        settle(met.settled[claim.parts[i].inbox], claimed->settled[i]);
     if (claimed->is_uncounted)
         note_not_played("too_many_recipients", claim, met);
     if (claimed->is_shared) {

@@ -37,10 +37,12 @@ struct unplayed_fault
 struct fault_memory
 {
     static constexpr std::size_t max_unplayed = 20;
+    // Past them a recipient that is counted by itself, and named again, is another use.
+    static constexpr std::size_t max_settled = 2'000;
 
     // A transaction without login may be for others, too, who wait with it.
     std::chrono::milliseconds rcpt_delay_left{max_rcpt_delay};
-    std::map<inbox_id, mailbox::settled_faults> settled;
+    std::map<inbox_id, mailbox::settled_faults> settled; // of each at most max_settled
     bool has_met_any = false;
     // The step that an inbox played last, by its index, and where.
     std::map<inbox_id, std::pair<faults::stage, std::size_t>> played;

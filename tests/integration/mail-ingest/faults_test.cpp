@@ -243,6 +243,27 @@ TEST_CASE("a message for a neighbour too meets no fault at DATA or at its end",
     CHECK(world.refusals(world.ours) == std::vector<std::string>{later + " x1"});
 }
 
+TEST_CASE("what a transaction has settled of its recipients is bounded",
+          "[mail-ingest][postgres][faults]")
+{
+    fault_world world;
+    auto rare = refusal(stage::rcpt, later, {kind::every, faults::max_uses});
+    rare.is_per_recipient = true;
+    world.set(world.ours, std::vector<step>(faults::max_steps, rare));
+    mail_ingest::fault_memory met;
+    for (int i = 0; i < 110; ++i) {
+        mailbox::fault_claim claim;
+        claim.parts.push_back(
+            {world.ours.account, world.ours.id, {std::to_string(i) + "@a.example"}, {}});
+        const auto played =
+            testing::await(world.server.core.faults.play(std::move(claim), met)).has_value();
+        CHECK_FALSE(played);
+    }
+
+    CHECK(met.settled[world.ours.id].decided.size() == mail_ingest::fault_memory::max_settled);
+    CHECK(world.count("fault_counts WHERE seen = 1") == 110 * 20);
+}
+
 TEST_CASE("a refusal at the end keeps nothing, nor does a cut", "[mail-ingest][postgres][faults]")
 {
     fault_world world;

@@ -166,6 +166,35 @@ TEST_CASE("no two replicas play the same use", "[mailbox][faults][postgres]")
     CHECK(world.used(second) == std::vector<std::int64_t>{10});
 }
 
+TEST_CASE("a recipient is counted by itself beside a thousand others",
+          "[mailbox][faults][postgres]")
+{
+    fault_world world;
+    const auto inbox = world.create(world.account);
+    auto grey = refusal(stage::rcpt, "451 4.7.1 a", {kind::times, 1});
+    grey.is_per_recipient = true;
+    world.set(inbox, {grey});
+    const auto add_counts = [&](const std::string& counts) {
+        world.scratch.execute(
+            "INSERT INTO mailbox.fault_counts (account_id, inbox_id, step, recipient, seen, used) "
+            "SELECT '" +
+            inbox.account.text() + "', '" + inbox.id.text() + "', 0, " + counts);
+    };
+    add_counts("'', 999, 999");
+    add_counts("n || '@a.example', 0, 1 FROM generate_series(1, 999) AS n");
+    const auto claim_for = [&](const std::string& recipient) {
+        return fault_world::claim_of(stage::rcpt, {inbox}, recipient);
+    };
+
+    CHECK(world.reply_to(claim_for("7@a.example")) == "");
+    CHECK(world.reply_to(claim_for("new@a.example")) == "451 4.7.1 a");
+    CHECK(world.reply_to(claim_for("NEW@a.example")) == "");
+    const auto one_too_many = await(world.faults.claim({claim_for("newer@a.example")})).at(0);
+    CHECK(one_too_many.is_uncounted);
+    CHECK_FALSE(one_too_many.played);
+    CHECK(world.used(inbox) == std::vector<std::int64_t>{1'000});
+}
+
 TEST_CASE("a message for several inboxes meets a fault only if all have it",
           "[mailbox][faults][postgres]")
 {

@@ -155,6 +155,38 @@ TEST_CASE("greylisting defers each recipient once", "[faults]")
     CHECK(all.used(0) == 2);
 }
 
+TEST_CASE("an evaluation comes to no counts but those of its keys", "[faults]")
+{
+    auto grey = refusal(stage::rcpt, "451 4.7.1 a", {kind::times, 1});
+    grey.is_per_recipient = true;
+    const std::vector<step> steps{grey, refusal(stage::rcpt, "450 4.2.1 b", {kind::every, 2}),
+                                  refusal(stage::end, "452 4.2.2 c", {kind::times, 3})};
+    faults::counts all;
+    for (const auto* recipient :
+         {"ann@a.example", "Bob@a.example", "ann@a.example", "BOB@a.example"}) {
+        for (const auto at : {stage::rcpt, stage::end}) {
+            faults::question asked;
+            asked.at = at;
+            asked.recipients = {recipient};
+            const auto keys = faults::keys_of(steps, asked);
+            CHECK(keys.size() == (at == stage::rcpt ? 3 : 1));
+            faults::counts some;
+            for (const auto& key : keys)
+                if (all.contains(key))
+                    some.emplace(key, all[key]);
+            auto expected = all;
+
+            const auto given = faults::evaluate(steps, some, asked, {});
+
+            CHECK(faults::evaluate(steps, expected, asked, {}).step == given.step);
+            for (const auto& [key, count] : some)
+                all.insert_or_assign(key, count);
+            CHECK(all == expected);
+        }
+    }
+    CHECK(all.size() == 5);
+}
+
 TEST_CASE("past a thousand recipients none is counted by itself", "[faults]")
 {
     auto grey = refusal(stage::rcpt, "451 4.7.1 a", {kind::times, 1});
