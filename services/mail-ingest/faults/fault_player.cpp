@@ -14,7 +14,10 @@ constexpr std::chrono::milliseconds read_interval{300};
 // Sets of inboxes that have ended are dropped so.
 constexpr std::chrono::minutes read_all_interval{5};
 constexpr std::chrono::seconds claim_timeout{2};
+// Keep a batch short, however many recipients and inboxes its claims have: those of other accounts
+// wait for it.
 constexpr std::size_t max_claims = 200;
+constexpr std::size_t max_claims_weight = 2 * max_claims;
 
 constexpr const char* played_help = "Faults on purpose that were played, by stage";
 constexpr const char* not_played_help =
@@ -33,6 +36,7 @@ async::batch_policy claim_policy()
 {
     async::batch_policy policy;
     policy.max_items = max_claims;
+    policy.max_weight = max_claims_weight;
     policy.timeout = claim_timeout;
     return policy;
 }

@@ -87,6 +87,18 @@ private:
         }
     };
 
+    // Each recipient is compared with each step.
+    struct claim_weight
+    {
+        std::size_t operator()(const mailbox::fault_claim& claim) const
+        {
+            std::size_t weight = 0;
+            for (const auto& part : claim.parts)
+                weight += 1 + part.recipients.size();
+            return weight;
+        }
+    };
+
     awaitable<std::chrono::microseconds> read_changes();
     std::optional<played_fault> limit(const faults::step& step, const mailbox::fault_claim& claim,
                                       fault_memory& met);
@@ -102,9 +114,7 @@ private:
     delay_slots delays_;
     prometheus::Gauge& inboxes_;
     prometheus::Gauge& known_version_;
-    async::batcher<mailbox::fault_claim, mailbox::claimed_fault, async::unit_item_weight,
-                   account_of>
-        claims_;
+    async::batcher<mailbox::fault_claim, mailbox::claimed_fault, claim_weight, account_of> claims_;
     async::periodic_task reader_;
 };
 

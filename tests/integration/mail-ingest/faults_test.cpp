@@ -3,6 +3,8 @@
 #include "mailbox/fault_repository.hpp"
 #include "mailbox/login_repository.hpp"
 
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
 #include <catch2/catch.hpp>
 
 #include <chrono>
@@ -51,6 +53,16 @@ step cut(faults::cut_kind kept, schedule when = {})
     made.cut = kept;
     made.when = when;
     return made;
+}
+
+// A transaction of its own, which adds what it meets.
+awaitable<void> count_played(mail_ingest::fault_player& faults, mailbox::fault_claim claim,
+                             int& played)
+{
+    mail_ingest::fault_memory met;
+    const auto fault = co_await faults.play(std::move(claim), met);
+    if (fault)
+        ++played;
 }
 
 double metric(const std::string& name)
@@ -262,6 +274,34 @@ TEST_CASE("what a transaction has settled of its recipients is bounded",
 
     CHECK(met.settled[world.ours.id].decided.size() == mail_ingest::fault_memory::max_settled);
     CHECK(world.count("fault_counts WHERE seen = 1") == 110 * 20);
+}
+
+TEST_CASE("the claim of a neighbour does not wait for messages with many recipients",
+          "[mail-ingest][postgres][faults]")
+{
+    fault_world world;
+    const std::vector<step> steps{refusal(stage::end, later)};
+    world.set(world.ours, steps);
+    world.set(world.others, steps);
+    int played = 0;
+    const auto play = [&](const mailbox::inbox& of, std::size_t recipients) {
+        mailbox::fault_claim claim;
+        claim.at = stage::end;
+        claim.parts.push_back(
+            {of.account, of.id, std::vector<std::string>(recipients, "bob@a.example"), {}});
+        boost::asio::co_spawn(testing::test_host().executor(),
+                              count_played(world.server.core.faults, std::move(claim), played),
+                              boost::asio::detached);
+    };
+    for (int i = 0; i < 20; ++i)
+        play(world.ours, 100);
+    play(world.others, 1);
+    REQUIRE(testing::eventually([&] { return played == 21; }));
+
+    // Each batch is one transaction, and the last of the twenty came in a later one.
+    CHECK(world.count("fault_counts WHERE used = 20") == 1);
+    CHECK(world.scratch.execute("SELECT count(DISTINCT xmin::text) FROM mailbox.fault_counts")[0][0]
+              .as<int>() == 2);
 }
 
 TEST_CASE("a refusal at the end keeps nothing, nor does a cut", "[mail-ingest][postgres][faults]")
