@@ -1,6 +1,7 @@
 #include "mailbox/fault_repository.hpp"
 
 #include "common/faults/messages.hpp"
+#include "common/log/log.hpp"
 #include "common/postgres/autocommit.hpp"
 #include "common/postgres/binary_array.hpp"
 #include "common/postgres/column.hpp"
@@ -104,12 +105,12 @@ failure not_live(inbox_id inbox)
     return failure{errc::not_found, "Inbox " + inbox.text() + " does not exist"};
 }
 
-std::vector<faults::step> read_steps(const pqxx::field& field)
+result<std::vector<faults::step>> read_steps(const pqxx::field& field)
 {
     tempinbox::inbox::v1::FaultSteps message;
     if (!message.ParseFromString(postgres::bytes_of(field)))
-        throw std::runtime_error("the faults of an inbox cannot be read");
-    return faults::from_proto(message).value();
+        return failure{errc::internal, "the faults of an inbox cannot be read"};
+    return faults::from_proto(message);
 }
 
 result<void> check_without_login(const std::vector<faults::step>& steps)
@@ -151,7 +152,8 @@ result<fault_set> replace_in(pqxx::work& tx, account_id account, inbox_id inbox,
 class held_sets
 {
 public:
-    held_sets(pqxx::work& tx, const std::vector<fault_claim>& claims)
+    held_sets(pqxx::work& tx, const std::vector<fault_claim>& claims,
+              std::atomic<std::int64_t>& last_unreadable)
     {
         std::set<inbox_key> names;
         for (const auto& claim : claims)
@@ -162,8 +164,15 @@ public:
         for (const auto& row : postgres::exec_prepared(tx, lock_claimed_sets.name, accounts, ids)) {
             auto& held = sets_[key_of(row)];
             held.version = column<std::int64_t>(row, "version");
-            held.steps = read_steps(row["steps"]);
             held.now = column<time_point>(row, "now_micros");
+            if (auto steps = read_steps(row["steps"]))
+                held.steps = std::move(*steps);
+            else if (held.version > last_unreadable) {
+                last_unreadable = held.version;
+                log::error("the faults of an inbox cannot be read, and are not played",
+                           {{"inbox_id", column<inbox_id>(row, "inbox_id").text()},
+                            {"error", steps.error().message}});
+            }
         }
         read_counts(tx, claims);
     }
@@ -311,7 +320,9 @@ private:
 
 } // namespace
 
-fault_repository::fault_repository(postgres::pool& db) : db_(db)
+fault_repository::fault_repository(postgres::pool& db)
+    : db_(db),
+      last_unreadable_(std::make_shared<std::atomic<std::int64_t>>(0))
 {
     for (const auto& statement : {lock_inbox_for_faults, lock_fault_set, delete_fault_counts,
                                   write_fault_set, find_fault_set, list_fault_changes,
@@ -339,7 +350,10 @@ awaitable<result<fault_set>> fault_repository::find(account_id account, inbox_id
             fault_set found;
             if (rows[0]["steps"].is_null())
                 return found;
-            found.steps = read_steps(rows[0]["steps"]);
+            auto steps = read_steps(rows[0]["steps"]);
+            if (!steps)
+                throw std::runtime_error(steps.error().message);
+            found.steps = std::move(*steps);
             for (const auto& used : from_array(rows[0]["used"].c_str()))
                 found.used.push_back(std::stoll(used));
             found.used.resize(found.steps.size());
@@ -366,9 +380,9 @@ awaitable<std::vector<fault_change>> fault_repository::read_changes(std::int64_t
 
 awaitable<std::vector<claimed_fault>> fault_repository::claim(std::vector<fault_claim> claims)
 {
-    return db_.transact([claims = std::move(claims)](pqxx::work& tx) {
+    return db_.transact([claims = std::move(claims), last = last_unreadable_](pqxx::work& tx) {
         tx.exec0(no_disk_wait);
-        held_sets sets(tx, claims);
+        held_sets sets(tx, claims, *last);
         std::vector<claimed_fault> claimed;
         for (const auto& each : claims)
             claimed.push_back(sets.claim(each));

@@ -7,8 +7,10 @@
 #include "common/faults/step.hpp"
 #include "common/postgres/pool.hpp"
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -87,11 +89,14 @@ public:
     // Sets changed after a version, in their order, at most max_changes.
     awaitable<std::vector<fault_change>> read_changes(std::int64_t after);
     // In the order of the claims, in one transaction; by PostgreSQL's clock. A message for several
-    // inboxes meets a fault only if all of them have the same one due.
+    // inboxes meets a fault only if all of them have the same one due. A set that cannot be read,
+    // as one of a later version, is as none, and logged once.
     awaitable<std::vector<claimed_fault>> claim(std::vector<fault_claim> claims);
 
 private:
     postgres::pool& db_;
+    // The newest version of a set that could not be read. Outlives this with a claim under way.
+    std::shared_ptr<std::atomic<std::int64_t>> last_unreadable_;
 };
 
 } // namespace tempinbox::mailbox

@@ -1,8 +1,10 @@
 #include "mailbox/fault_repository.hpp"
 
+#include "common/core/encoding.hpp"
 #include "integration/mailbox/seeds.hpp"
 #include "mailbox/login_repository.hpp"
 #include "mailbox/purge_repository.hpp"
+#include "unit/common/log/captured_lines.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
@@ -222,6 +224,47 @@ TEST_CASE("a message for several inboxes meets a fault only if all have it",
     const auto none_left = await(world.faults.claim({both})).at(0);
     CHECK_FALSE(none_left.played);
     CHECK_FALSE(none_left.is_shared);
+}
+
+TEST_CASE("steps of a later version are as none, and stop no other claim",
+          "[mailbox][faults][postgres]")
+{
+    fault_world world;
+    const auto later = world.create(world.account);
+    const auto neighbour = world.create(seeds::account());
+    const std::vector<step> steps{refusal(stage::rcpt, "451 4.7.1 a")};
+    world.set(later, steps);
+    world.set(neighbour, steps);
+    // FaultSteps with one of the stage "quit", and what is no message at all.
+    const std::vector<std::string> unreadable{"\x0a\x06\x0a\x04quit", "\xff"};
+    const auto write = [&](const std::string& bytes) {
+        world.scratch.execute("UPDATE mailbox.fault_sets SET steps = '\\x" + to_hex(bytes) +
+                              "' WHERE inbox_id = '" + later.id.text() + "'");
+    };
+    const auto replies = [&] {
+        std::string played;
+        for (const auto& each :
+             await(world.faults.claim({fault_world::claim_of(stage::rcpt, {later}),
+                                       fault_world::claim_of(stage::rcpt, {neighbour})})))
+            played += each.played ? "x" : ".";
+        return played;
+    };
+
+    std::string played;
+    const auto lines = testing::captured_lines([&] {
+        for (const auto& bytes : unreadable) {
+            write(bytes);
+            played += replies();
+        }
+    });
+
+    CHECK(played == ".x.x");
+    CHECK(std::ranges::count_if(lines, [&](const std::string& line) {
+              return line.find("cannot be read, and are not played") != std::string::npos &&
+                     line.find(later.id.text()) != std::string::npos;
+          }) == 1);
+    world.set(later, steps);
+    CHECK(replies() == "xx");
 }
 
 TEST_CASE("steps before a recipient, or that close on one, need a login",
