@@ -177,14 +177,14 @@ public:
         read_counts(tx, claims);
     }
 
-    claimed_fault claim(const fault_claim& wanted)
+    claimed_fault claim(const fault_claim& requested)
     {
         claimed_fault claimed;
         std::vector<faults::counts> counted; // of each part those that it came to
         std::vector<const faults::step*> due;
-        for (const auto& part : wanted.parts) {
+        for (const auto& part : requested.parts) {
             const auto& held = sets_[{part.account, part.inbox}];
-            auto asked = question_of(wanted, part);
+            auto asked = question_of(requested, part);
             if (part.settled.version == held.version)
                 asked.decided = part.settled.decided;
             auto& counts = counted.emplace_back();
@@ -197,14 +197,16 @@ public:
             claimed.settled.push_back({held.version, std::move(given.decided)});
             claimed.is_uncounted |= given.is_uncounted;
         }
-        if (!is_one_fault(due)) {
-            claimed.is_shared = true;
+        // Where others play nothing, nothing is counted either.
+        if (requested.is_shared || !is_one_fault(due)) {
+            claimed.is_shared =
+                std::ranges::any_of(claimed.due, &std::optional<std::size_t>::has_value);
             for (auto& settled : claimed.settled)
                 settled.decided.clear();
             return claimed;
         }
-        for (std::size_t i = 0; i < wanted.parts.size(); ++i) {
-            auto& held = sets_[{wanted.parts[i].account, wanted.parts[i].inbox}];
+        for (std::size_t i = 0; i < requested.parts.size(); ++i) {
+            auto& held = sets_[{requested.parts[i].account, requested.parts[i].inbox}];
             for (const auto& [key, count] : counted[i])
                 held.counted.insert_or_assign(key, count);
         }

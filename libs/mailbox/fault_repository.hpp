@@ -52,6 +52,7 @@ struct fault_claim
 
     faults::stage at = faults::stage::rcpt;
     bool has_login = false;
+    bool is_shared = false;  // with inboxes that have no step for the stage: none is played
     std::vector<part> parts; // at least one, each of another inbox
 };
 
@@ -62,7 +63,7 @@ struct claimed_fault
     std::vector<std::optional<std::size_t>> due;
     // Of the part at the same index: what the transaction has settled by this claim.
     std::vector<settled_faults> settled;
-    // Only some inboxes of the message had a step, or their steps differ: none is used.
+    // A step is due, but not at all inboxes of the message, or another one: none is used.
     bool is_shared = false;
     bool is_uncounted = false; // too many recipients are counted by themselves
 };

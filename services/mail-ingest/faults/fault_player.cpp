@@ -134,16 +134,12 @@ awaitable<std::chrono::microseconds> fault_player::read_changes()
 awaitable<std::optional<played_fault>> fault_player::play(mailbox::fault_claim claim,
                                                           fault_memory& met)
 {
-    const auto is_due = [&](const mailbox::fault_claim::part& part) {
-        return stages_of(part.inbox).has(claim.at);
-    };
-    if (!std::ranges::any_of(claim.parts, is_due))
+    // Whether a step is due is asked also if none can be played.
+    claim.is_shared = std::erase_if(claim.parts, [&](const auto& part) {
+                          return !stages_of(part.inbox).has(claim.at);
+                      }) > 0;
+    if (claim.parts.empty())
         co_return std::nullopt;
-    if (!std::ranges::all_of(claim.parts, is_due)) {
-        std::erase_if(claim.parts, [&](const auto& part) { return !is_due(part); });
-        note_not_played("shared_transaction", claim, met);
-        co_return std::nullopt;
-    }
     for (auto& part : claim.parts)
         part.settled = settled_before(claim.at, part, met);
 

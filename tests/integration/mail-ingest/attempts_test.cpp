@@ -322,6 +322,21 @@ TEST_CASE("a fault that a message for a neighbour too did not meet is noted for 
     CHECK(unplayed_of(world.only_attempt_of(world.all)).empty());
 }
 
+TEST_CASE("a fault that is used up is not noted for a message for a neighbour too",
+          "[mail-ingest][postgres][attempts]")
+{
+    attempt_world world;
+    world.set(world.ours, {refusal(stage::end, "452 4.2.2 Full", {kind::times, 1})});
+    auto first = world.connect();
+    CHECK(first.begin({"ours@mail.test"}).deliver() == "452 4.2.2 Full");
+    auto second = world.connect();
+    CHECK(second.begin({"ours@mail.test", "plain@mail.test"}).deliver().starts_with("250"));
+
+    const auto found = world.attempts_of(world.ours, 2);
+    CHECK(unplayed_of(found[0]).empty());
+    CHECK(unplayed_of(found[1]).empty());
+}
+
 TEST_CASE("a fault that could not be counted in time is noted", "[mail-ingest][postgres][attempts]")
 {
     attempt_world world;

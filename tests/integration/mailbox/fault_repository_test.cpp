@@ -226,6 +226,32 @@ TEST_CASE("a message for several inboxes meets a fault only if all have it",
     CHECK_FALSE(none_left.is_shared);
 }
 
+TEST_CASE("a claim beside inboxes without steps says what is due, and counts nothing",
+          "[mailbox][faults][postgres]")
+{
+    fault_world world;
+    const auto inbox = world.create(world.account);
+    world.set(inbox, {refusal(stage::end, "452 4.2.2 a", {kind::times, 1}),
+                      refusal(stage::end, "451 4.3.0 b", {kind::every, 2})});
+    const auto alone = fault_world::claim_of(stage::end, {inbox});
+    auto shared = alone;
+    shared.is_shared = true;
+    const auto is_noted = [&] {
+        const auto claimed = await(world.faults.claim({shared})).at(0);
+        CHECK_FALSE(claimed.played);
+        CHECK(claimed.settled.at(0).decided.empty());
+        return claimed.is_shared;
+    };
+
+    CHECK(is_noted());
+    CHECK(world.reply_to(alone) == "452 4.2.2 a");
+    CHECK_FALSE(is_noted()); // used up, and the second is not due
+    CHECK(world.reply_to(alone) == "");
+    CHECK(is_noted());
+    CHECK(world.reply_to(alone) == "451 4.3.0 b");
+    CHECK(world.used(inbox) == std::vector<std::int64_t>{1, 1});
+}
+
 TEST_CASE("steps of a later version are as none, and stop no other claim",
           "[mailbox][faults][postgres]")
 {
