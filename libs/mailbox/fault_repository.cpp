@@ -179,6 +179,8 @@ public:
 
     claimed_fault claim(const fault_claim& requested)
     {
+        if (requested.is_return)
+            return give_back(requested);
         claimed_fault claimed;
         std::vector<faults::counts> counted; // of each part those that it came to
         std::vector<const faults::step*> due;
@@ -258,6 +260,21 @@ private:
     static inbox_key key_of(const pqxx::row& row)
     {
         return {column<account_id>(row, "account_id"), column<inbox_id>(row, "inbox_id")};
+    }
+
+    claimed_fault give_back(const fault_claim& returned)
+    {
+        for (const auto& part : returned.parts) {
+            auto& held = sets_[{part.account, part.inbox}];
+            if (part.settled.version != held.version)
+                continue;
+            for (const auto& use : part.settled.decided) {
+                const auto known = held.counted.find(use.key);
+                if (use.is_played && known != held.counted.end() && known->second.used > 0)
+                    --known->second.used;
+            }
+        }
+        return {};
     }
 
     static faults::question question_of(const fault_claim& claim, const fault_claim::part& part)

@@ -54,6 +54,9 @@ struct fault_claim
     bool has_login = false;
     bool is_shared = false;  // with inboxes that have no step for the stage: none is played
     std::vector<part> parts; // at least one, each of another inbox
+    // Gives back the uses that `settled` has as played, since nothing came of them. What their
+    // steps have seen stays.
+    bool is_return = false;
 };
 
 struct claimed_fault

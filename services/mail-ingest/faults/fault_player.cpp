@@ -66,6 +66,21 @@ void settle(mailbox::settled_faults& known, const mailbox::settled_faults& added
             known.decided.push_back(each);
 }
 
+mailbox::fault_claim return_of(const mailbox::fault_claim& claim,
+                               const mailbox::claimed_fault& claimed)
+{
+    mailbox::fault_claim returned;
+    returned.at = claim.at;
+    returned.is_return = true;
+    for (std::size_t i = 0; i < claim.parts.size(); ++i)
+        returned.parts.push_back(
+            {claim.parts[i].account,
+             claim.parts[i].inbox,
+             {},
+             {claimed.settled[i].version, {{{claimed.due[i].value_or(0), ""}, true}}}});
+    return returned;
+}
+
 } // namespace
 
 fault_player::fault_player(runtime::host& host, postgres::settings database)
@@ -164,11 +179,33 @@ awaitable<std::optional<played_fault>> fault_player::play(mailbox::fault_claim c
     met.has_met_any = true;
     for (std::size_t i = 0; i < claim.parts.size(); ++i)
         met.played[claim.parts[i].inbox] = {claim.at, claimed->due[i].value_or(0)};
+    const bool refuses =
+        !claimed->played->reply.empty() || claimed->played->cut == faults::cut_kind::unstored;
+    if (claim.at == faults::stage::end && !refuses)
+        met.pending_return = return_of(claim, *claimed);
+    else
+        count_played(claim.at);
+    co_return limit(*claimed->played, claim, met);
+}
+
+void fault_player::note_message(bool is_stored, fault_memory& met)
+{
+    auto returned = std::exchange(met.pending_return, std::nullopt);
+    if (!returned)
+        return;
+    if (is_stored)
+        return count_played(returned->at);
+    for (const auto& part : returned->parts)
+        met.played.erase(part.inbox);
+    claims_.submit(std::move(*returned));
+}
+
+void fault_player::count_played(faults::stage at)
+{
     host_.metrics()
         .counter("tempinbox_mail_ingest_faults_total", played_help,
-                 {{"stage", std::string(faults::to_text(claim.at))}})
+                 {{"stage", std::string(faults::to_text(at))}})
         .Increment();
-    co_return limit(*claimed->played, claim, met);
 }
 
 // With no longer a delay than there is room for.

@@ -47,6 +47,8 @@ struct fault_memory
     // The step that an inbox played last, by its index, and where.
     std::map<inbox_id, std::pair<faults::stage, std::size_t>> played;
     std::vector<unplayed_fault> unplayed; // at most max_unplayed
+    // What gives back the use of a fault at `end` that comes after the message is stored.
+    std::optional<mailbox::fault_claim> pending_return;
 };
 
 struct played_fault
@@ -75,8 +77,11 @@ public:
     faults::stage_set stages_of(inbox_id inbox) const;
 
     // Each part of the claim has its account, inbox and recipients; `met` outlives the call.
-    // Absent: the ordinary reply, at once.
+    // Absent: the ordinary reply, at once. After `end` note_message says how the message ended.
     awaitable<std::optional<played_fault>> play(mailbox::fault_claim claim, fault_memory& met);
+    // A wait or a cut at `end` is for a message that is stored. Of another one nothing was played:
+    // its use is given back, behind the reply.
+    void note_message(bool is_stored, fault_memory& met);
 
 private:
     struct account_of
@@ -102,6 +107,7 @@ private:
     awaitable<std::chrono::microseconds> read_changes();
     std::optional<played_fault> limit(const faults::step& step, const mailbox::fault_claim& claim,
                                       fault_memory& met);
+    void count_played(faults::stage at);
     void note_not_played(std::string_view reason, const mailbox::fault_claim& claim,
                          fault_memory& met);
 

@@ -494,7 +494,9 @@ awaitable<void> session::store()
             transaction_span_.set("tls.protocol.version", *envelope.tls);
         taken = co_await context_.ingest.take(std::move(envelope), std::move(message), peer_text_,
                                               sender_);
-        if (taken.result.status == message_status::stored)
+        const bool is_stored = taken.result.status == message_status::stored;
+        context_.faults.note_message(is_stored, faults_met_);
+        if (is_stored)
             taken.result.fault = std::move(played);
         else
             delay_slot_.reset(); // its reply does not wait

@@ -277,6 +277,45 @@ TEST_CASE("faults at AUTH, MAIL, DATA and the end are attempts that end there",
     CHECK(world.end_of(world.staging) == session_end::closed);
 }
 
+TEST_CASE("what is played once a message is stored is not used by one that is refused",
+          "[mail-ingest][postgres][attempts]")
+{
+    attempt_world world;
+    step cut;
+    cut.at = stage::end;
+    cut.cut = faults::cut_kind::stored;
+    cut.when = {kind::times, 1};
+    world.set(world.ours, {cut});
+    const auto used = [&] {
+        return await(world.faults.find(world.ours.account, world.ours.id)).value().used;
+    };
+    const auto played = [] {
+        return testing::shown_metric("tempinbox_mail_ingest_faults_total{stage=\"end\"}");
+    };
+    const auto played_before = played();
+    std::string looping;
+    for (int i = 0; i < 60; ++i)
+        looping += "Received: from a by b; Mon, 1 Jan 2024 00:00:00 +0000\r\n";
+
+    auto client = world.connect();
+    const auto refused = client.begin({"ours@mail.test"}).deliver(looping + mail_with_id);
+    CHECK(refused == "554 5.4.6 Too many hops, or a loop");
+    CHECK(testing::eventually([&] { return used() == std::vector<std::int64_t>{0}; }));
+    CHECK(played() == played_before);
+    CHECK(client.say("MAIL FROM:<ann@sender.test>").starts_with("250"));
+    CHECK(client.say("RCPT TO:<ours@mail.test>").starts_with("250"));
+    CHECK(client.deliver(mail_with_id) == "");
+
+    const auto found = world.attempts_of(world.ours, 2);
+    CHECK(found[0].what.reply() == refused);
+    CHECK_FALSE(found[0].what.has_step());
+    CHECK(found[1].what.step() == 0);
+    CHECK(found[1].what.has_step());
+    CHECK_FALSE(found[1].what.email_id().empty());
+    CHECK(used() == std::vector<std::int64_t>{1});
+    CHECK(played() == played_before + 1);
+}
+
 TEST_CASE("ordinary refusals of a login's mail are attempts too",
           "[mail-ingest][postgres][attempts][logins]")
 {

@@ -252,6 +252,28 @@ TEST_CASE("a claim beside inboxes without steps says what is due, and counts not
     CHECK(world.used(inbox) == std::vector<std::int64_t>{1, 1});
 }
 
+TEST_CASE("a use is given back to the set that it is of", "[mailbox][faults][postgres]")
+{
+    fault_world world;
+    const auto inbox = world.create(world.account);
+    const std::vector<step> once{refusal(stage::end, "452 4.2.2 a", {kind::times, 1})};
+    world.set(inbox, once);
+    const auto claim = fault_world::claim_of(stage::end, {inbox});
+    auto returned = claim;
+    returned.is_return = true;
+    returned.parts[0].settled = await(world.faults.claim({claim})).at(0).settled.at(0);
+    CHECK(world.reply_to(claim) == "");
+
+    CHECK_FALSE(await(world.faults.claim({returned})).at(0).played);
+    CHECK(world.used(inbox) == std::vector<std::int64_t>{0});
+    CHECK(world.reply_to(claim) == "452 4.2.2 a");
+
+    world.set(inbox, once);
+    CHECK(world.reply_to(claim) == "452 4.2.2 a");
+    await(world.faults.claim({returned}));
+    CHECK(world.used(inbox) == std::vector<std::int64_t>{1});
+}
+
 TEST_CASE("steps of a later version are as none, and stop no other claim",
           "[mailbox][faults][postgres]")
 {
