@@ -32,15 +32,12 @@ int code_of(std::string_view reply)
     return (reply[0] - '0') * 100 + (reply[1] - '0') * 10 + (reply[2] - '0');
 }
 
-std::string_view to_reason(std::string_view unplayed)
+// As the report names it.
+std::string_view to_text(unplayed_reason reason)
 {
-    if (unplayed == "shared_transaction")
-        return "sharedTransaction";
-    if (unplayed == "no_answer")
-        return "noAnswer";
-    if (unplayed == "too_many_recipients")
-        return "tooManyRecipients";
-    return "tooManyDelays";
+    constexpr std::string_view names[] = {"sharedTransaction", "noAnswer", "tooManyDelays",
+                                          "tooManyRecipients"};
+    return names[static_cast<std::size_t>(reason)];
 }
 
 // The step that the inbox played at this stage.
@@ -215,7 +212,7 @@ void attempt_log::note(drafts attempts, const fault_memory& met)
                 continue;
             auto& out = *one.what.add_unplayed();
             out.set_stage(std::string(faults::to_text(unplayed.at)));
-            out.set_reason(std::string(to_reason(unplayed.reason)));
+            out.set_reason(std::string(to_text(unplayed.reason)));
         }
         if (const auto noted = recorder_.note(one.account, inbox, std::move(one.what)))
             last_.push_back(*noted);

@@ -19,9 +19,22 @@ constexpr std::chrono::seconds claim_timeout{2};
 constexpr std::size_t max_claims = 200;
 constexpr std::size_t max_claims_weight = 2 * max_claims;
 
-constexpr const char* played_help = "Faults on purpose that were played, by stage";
-constexpr const char* not_played_help =
-    "Faults on purpose that were left out or not as long as asked for, by reason";
+prometheus::Counter& played_counter(metrics::registry& metrics, faults::stage at)
+{
+    return metrics.counter("tempinbox_mail_ingest_faults_total",
+                           "Faults on purpose that were played, by stage",
+                           {{"stage", std::string(faults::to_text(at))}});
+}
+
+prometheus::Counter& not_played_counter(metrics::registry& metrics, unplayed_reason reason)
+{
+    constexpr const char* names[] = {"shared_transaction", "no_answer", "too_many_delays",
+                                     "too_many_recipients"};
+    return metrics.counter(
+        "tempinbox_mail_ingest_faults_not_played_total",
+        "Faults on purpose that were left out or not as long as asked for, by reason",
+        {{"reason", names[static_cast<std::size_t>(reason)]}});
+}
 
 postgres::settings two_connections(postgres::settings chosen)
 {
@@ -100,9 +113,13 @@ fault_player::fault_player(runtime::host& host, postgres::settings database)
           host.executor(), host.metrics(), "read_fault_changes", [this] { return read_changes(); },
           read_interval)
 {
+    // From 0 on, so that a rate shows the first of each.
     for (const auto at : faults::all_stages)
-        host.metrics().counter("tempinbox_mail_ingest_faults_total", played_help,
-                               {{"stage", std::string(faults::to_text(at))}});
+        played_counter(host.metrics(), at);
+    for (const auto reason :
+         {unplayed_reason::shared_transaction, unplayed_reason::no_answer,
+          unplayed_reason::too_many_delays, unplayed_reason::too_many_recipients})
+        not_played_counter(host.metrics(), reason);
 }
 
 awaitable<void> fault_player::stop()
@@ -160,19 +177,19 @@ awaitable<std::optional<played_fault>> fault_player::play(mailbox::fault_claim c
 
     const auto claimed = co_await claims_.ask(claim);
     if (!claimed) {
-        note_not_played("no_answer", claim, met);
+        note_not_played(unplayed_reason::no_answer, claim, met);
         co_return std::nullopt;
     }
     for (std::size_t i = 0; i < claim.parts.size(); ++i)
         settle(met.settled[claim.parts[i].inbox], claimed->settled[i]);
     if (claimed->is_uncounted)
-        note_not_played("too_many_recipients", claim, met);
+        note_not_played(unplayed_reason::too_many_recipients, claim, met);
     if (claimed->is_shared) {
         auto due = claim;
         for (std::size_t i = due.parts.size(); i-- > 0;)
             if (!claimed->due[i])
                 due.parts.erase(due.parts.begin() + static_cast<std::ptrdiff_t>(i));
-        note_not_played("shared_transaction", due, met);
+        note_not_played(unplayed_reason::shared_transaction, due, met);
     }
     if (!claimed->played)
         co_return std::nullopt;
@@ -184,7 +201,7 @@ awaitable<std::optional<played_fault>> fault_player::play(mailbox::fault_claim c
     if (claim.at == faults::stage::end && !refuses)
         met.pending_return = return_of(claim, *claimed);
     else
-        count_played(claim.at);
+        played_counter(host_.metrics(), claim.at).Increment();
     co_return limit(*claimed->played, claim, met);
 }
 
@@ -194,18 +211,10 @@ void fault_player::note_message(bool is_stored, fault_memory& met)
     if (!returned)
         return;
     if (is_stored)
-        return count_played(returned->at);
+        return played_counter(host_.metrics(), returned->at).Increment();
     for (const auto& part : returned->parts)
         met.played.erase(part.inbox);
     claims_.submit(std::move(*returned));
-}
-
-void fault_player::count_played(faults::stage at)
-{
-    host_.metrics()
-        .counter("tempinbox_mail_ingest_faults_total", played_help,
-                 {{"stage", std::string(faults::to_text(at))}})
-        .Increment();
 }
 
 // With no longer a delay than there is room for.
@@ -226,23 +235,20 @@ fault_player::limit(const faults::step& step, const mailbox::fault_claim& claim,
     if (!played.slot)
         played.fault.delay = {};
     if (played.fault.delay < step.delay)
-        note_not_played("too_many_delays", claim, met);
+        note_not_played(unplayed_reason::too_many_delays, claim, met);
     if (played.fault.delay.count() == 0 && played.fault.reply.empty() && !played.fault.is_cut)
         return std::nullopt;
     return played;
 }
 
 // Each inbox of the claim lacks it.
-void fault_player::note_not_played(std::string_view reason, const mailbox::fault_claim& claim,
+void fault_player::note_not_played(unplayed_reason reason, const mailbox::fault_claim& claim,
                                    fault_memory& met)
 {
     for (const auto& part : claim.parts)
         if (met.unplayed.size() < fault_memory::max_unplayed)
             met.unplayed.push_back({part.inbox, claim.at, reason});
-    host_.metrics()
-        .counter("tempinbox_mail_ingest_faults_not_played_total", not_played_help,
-                 {{"reason", std::string(reason)}})
-        .Increment();
+    not_played_counter(host_.metrics(), reason).Increment();
 }
 
 } // namespace tempinbox::mail_ingest

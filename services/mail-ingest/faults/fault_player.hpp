@@ -16,7 +16,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -25,12 +24,14 @@ namespace tempinbox::mail_ingest {
 
 inline constexpr std::chrono::seconds max_rcpt_delay{60};
 
-// A fault that a transaction did not meet, or not as long as it was to be.
+// Why a transaction did not meet a fault, or not as long as it was to be.
+enum class unplayed_reason { shared_transaction, no_answer, too_many_delays, too_many_recipients };
+
 struct unplayed_fault
 {
     inbox_id inbox;
     faults::stage at = faults::stage::rcpt;
-    std::string_view reason; // as metrics name it
+    unplayed_reason reason = unplayed_reason::no_answer;
 };
 
 // What the faults that one transaction met have left: each step is used once in it.
@@ -107,8 +108,7 @@ private:
     awaitable<std::chrono::microseconds> read_changes();
     std::optional<played_fault> limit(const faults::step& step, const mailbox::fault_claim& claim,
                                       fault_memory& met);
-    void count_played(faults::stage at);
-    void note_not_played(std::string_view reason, const mailbox::fault_claim& claim,
+    void note_not_played(unplayed_reason reason, const mailbox::fault_claim& claim,
                          fault_memory& met);
 
     runtime::host& host_;

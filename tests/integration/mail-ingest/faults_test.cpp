@@ -224,6 +224,20 @@ TEST_CASE("the seconds of a fault are PostgreSQL's, whatever the clock of a repl
     CHECK(world.used(world.ours) == std::vector<std::int64_t>{2});
 }
 
+TEST_CASE("metrics of faults begin at 0", "[mail-ingest][postgres][faults]")
+{
+    fault_world world;
+    const auto shown = testing::test_host().metrics().text();
+
+    for (const auto* series :
+         {"total{stage=\"auth\"}", "total{stage=\"end\"}",
+          "not_played_total{reason=\"shared_transaction\"}",
+          "not_played_total{reason=\"no_answer\"}", "not_played_total{reason=\"too_many_delays\"}",
+          "not_played_total{reason=\"too_many_recipients\"}"})
+        CHECK(shown.find("\ntempinbox_mail_ingest_faults_" + std::string(series) + " ") !=
+              std::string::npos);
+}
+
 TEST_CASE("faults end at once, and those of an inbox without any cost nothing",
           "[mail-ingest][postgres][faults]")
 {
