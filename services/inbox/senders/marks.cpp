@@ -110,6 +110,15 @@ std::string in_seconds(std::chrono::microseconds time)
     return std::to_string(std::chrono::duration_cast<std::chrono::seconds>(time).count()) + " s";
 }
 
+// A pause of less than a second in tenths.
+std::string in_tenths(std::chrono::microseconds time)
+{
+    if (time >= std::chrono::seconds(1))
+        return in_seconds(time);
+    const auto tenths = std::chrono::duration_cast<milliseconds>(time).count() / 100;
+    return tenths > 0 ? "0." + std::to_string(tenths) + " s" : "less than 0.1 s";
+}
+
 // One content from one sender to the same recipients.
 using content_key = std::tuple<std::uint64_t, std::string, std::string, digests>;
 
@@ -308,10 +317,8 @@ private:
     {
         if (!shortest_delay_ || *shortest_delay_ >= noted_backoff)
             return {};
-        return "The shortest pause was " +
-               std::to_string(std::chrono::duration_cast<milliseconds>(*shortest_delay_).count() /
-                              1'000) +
-               " s; mail servers should wait 30 minutes in general";
+        return "The shortest pause was " + in_tenths(*shortest_delay_) +
+               "; mail servers should wait 30 minutes in general";
     }
 
     v1::SenderMark& add(std::string_view name, std::string_view section, const evidence& found,

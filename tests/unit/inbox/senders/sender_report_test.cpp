@@ -419,6 +419,21 @@ TEST_CASE("a retry at once does not back off, nor do ever shorter pauses", "[inb
     CHECK(sender({300s, 600s, 1'200s}) == "yes 2 3 4");
 }
 
+TEST_CASE("the shortest pause is said in tenths if it is below a second", "[inbox][senders]")
+{
+    const std::vector<std::pair<std::chrono::milliseconds, std::string>> pauses{
+        {50ms, "less than 0.1 s"}, {560ms, "0.5 s"}, {999ms, "0.9 s"}, {1'400ms, "1 s"}};
+    for (const auto& [pause, said] : pauses) {
+        const auto report = sender_story()
+                                .recipients({{"bob@x.test", later}})
+                                .after(pause)
+                                .message("<1@app.test>", ok)
+                                .report();
+        CHECK(mark(report, "backsOff").note() ==
+              "The shortest pause was " + said + "; mail servers should wait 30 minutes in general");
+    }
+}
+
 TEST_CASE("attempts before a recipient is known belong to what is open", "[inbox][senders]")
 {
     const auto report = sender_story()
