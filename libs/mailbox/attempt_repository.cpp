@@ -51,9 +51,14 @@ constexpr postgres::statement update_ends{"mailbox_update_attempt_ends", R"(
     WHERE a.account_id = g.account_id AND a.inbox_id = g.inbox_id
         AND a.attempt_id = g.attempt_id)"};
 
-// One row of nulls if nothing was recorded.
+// One row of nulls if nothing was recorded, with whether it would be.
 const std::string find_attempts_sql = R"(
-    SELECT a.attempt_id, mailbox.to_micros(a.at) AS at_micros, a.session_end, a.attempt
+    SELECT a.attempt_id, mailbox.to_micros(a.at) AS at_micros, a.session_end, a.attempt,
+        i.email_address LIKE '*@%' OR a.attempt_id IS NOT NULL
+            OR EXISTS (SELECT 1 FROM mailbox.capture_logins AS l
+                       WHERE l.account_id = i.account_id AND l.inbox_id = i.inbox_id)
+            OR EXISTS (SELECT 1 FROM mailbox.fault_sets AS s
+                       WHERE s.account_id = i.account_id AND s.inbox_id = i.inbox_id) AS is_watched
     FROM mailbox.inboxes AS i
         LEFT JOIN mailbox.attempts AS a
             ON a.account_id = i.account_id AND a.inbox_id = i.inbox_id
@@ -61,11 +66,6 @@ const std::string find_attempts_sql = R"(
                                       std::to_string(attempt_repository::retention.count()) +
                                       R"()
     WHERE i.account_id = $1 AND i.inbox_id = $2 AND i.is_live AND i.expires_at > now()
-        AND (i.email_address LIKE '*@%' OR a.attempt_id IS NOT NULL
-            OR EXISTS (SELECT 1 FROM mailbox.capture_logins AS l
-                       WHERE l.account_id = i.account_id AND l.inbox_id = i.inbox_id)
-            OR EXISTS (SELECT 1 FROM mailbox.fault_sets AS s
-                       WHERE s.account_id = i.account_id AND s.inbox_id = i.inbox_id))
     ORDER BY a.attempt_id DESC LIMIT )" +
                                       std::to_string(attempt_repository::max_attempts);
 const postgres::statement find_attempts{"mailbox_find_attempts", find_attempts_sql.c_str()};
@@ -185,6 +185,10 @@ awaitable<result<std::vector<stored_attempt>>> attempt_repository::find(account_
                 postgres::exec_prepared(tx, find_attempts.name, account.text(), inbox.text());
             if (rows.empty())
                 return failure{errc::not_found, "Inbox " + inbox.text() + " does not exist"};
+            if (!column<bool>(rows[0], "is_watched"))
+                return failure{errc::not_found, "Inbox " + inbox.text() +
+                                                    " has no report on its senders: it never had "
+                                                    "a login or faults, and is no catch-all"};
             attempts found;
             for (const auto& row : rows)
                 if (!row["attempt_id"].is_null())

@@ -76,7 +76,7 @@ public:
     awaitable<void> note_ends(std::vector<ended_session> ends);
 
     // The oldest first. not_found unless the inbox is live, and has or had a login or faults or is
-    // a catch-all.
+    // a catch-all; the text says which of both.
     awaitable<result<std::vector<stored_attempt>>> find(account_id account, inbox_id inbox);
 
 private:

@@ -310,9 +310,13 @@ def test_only_inboxes_that_are_tried_have_a_report(
     plain = account.api.new_inbox()
     path = "/v1/inboxes/{}/sender-report"
 
-    assert account.api.call("GET", path.format(plain["inboxId"])).status_code == 404
+    of_plain = account.api.call("GET", path.format(plain["inboxId"]))
+    assert of_plain.status_code == 404
+    assert "has no report on its senders" in of_plain.json()["message"]
     theirs = path.format(capture.inbox["inboxId"])
-    assert other_account.api.call("GET", theirs).status_code == 404
+    of_others = other_account.api.call("GET", theirs)
+    assert of_others.status_code == 404
+    assert "does not exist" in of_others.json()["message"]
     empty = _report_of(account.api, capture.inbox)
     assert (empty["messages"], empty["notApplied"]) == ([], [])
     assert set(_values(empty).values()) == {"not_seen"}

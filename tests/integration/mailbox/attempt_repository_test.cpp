@@ -188,7 +188,14 @@ TEST_CASE("attempts are for inboxes that have or had a login or faults, or are c
                               new_login{login_id::make(), crypto::sha256("a")}, seeds::now()))
         .value();
 
-    CHECK(world.error_of(plain.account, plain) == errc::not_found);
+    const auto of_plain = await(world.attempts.find(plain.account, plain.id));
+    REQUIRE_FALSE(of_plain);
+    CHECK(of_plain.error().code == errc::not_found);
+    CHECK(of_plain.error().message == "Inbox " + plain.id.text() +
+                                          " has no report on its senders: it never had a login "
+                                          "or faults, and is no catch-all");
+    CHECK(await(world.attempts.find(account_id::make(), plain.id)).error().message ==
+          "Inbox " + plain.id.text() + " does not exist");
     for (const auto& inbox : {with_faults, with_login, catch_all})
         CHECK(world.find(inbox).empty());
 
