@@ -24,13 +24,21 @@ constexpr std::size_t max_unwritten_uses = 100'000;
 constexpr std::size_t max_noted_uses = 100'000;
 constexpr std::size_t sha256_bytes = 32;
 
-constexpr const char* results_help = "Attempts to log in for submission, by result";
-
 std::string_view to_text(login_status status)
 {
     constexpr std::string_view names[] = {"good", "bad", "unavailable", "too_many_sessions",
                                           "too_many_failures"};
     return names[static_cast<std::size_t>(status)];
+}
+
+// The result of a good login that its inbox refuses on purpose.
+constexpr std::string_view refused_by_fault = "fault";
+
+prometheus::Counter& results_counter(metrics::registry& metrics, std::string_view result)
+{
+    return metrics.counter("tempinbox_mail_ingest_logins_total",
+                           "Attempts to log in for submission, by result",
+                           {{"result", std::string(result)}});
 }
 
 bool is_well_formed(const smtp::credentials& given)
@@ -95,8 +103,8 @@ logins::logins(runtime::host& host, postgres::pool& look_up_db, std::size_t look
 {
     for (const auto status : {login_status::good, login_status::bad, login_status::unavailable,
                               login_status::too_many_sessions, login_status::too_many_failures})
-        host.metrics().counter("tempinbox_mail_ingest_logins_total", results_help,
-                               {{"result", std::string(to_text(status))}});
+        results_counter(host.metrics(), to_text(status));
+    results_counter(host.metrics(), refused_by_fault);
 }
 
 void logins::start()
@@ -117,17 +125,14 @@ awaitable<void> logins::stop()
     }
 }
 
-awaitable<login_result> logins::log_in(address client, smtp::credentials given)
+void logins::count(const login_result& result)
 {
-    auto result = co_await check(client, std::move(given));
-    host_.metrics()
-        .counter("tempinbox_mail_ingest_logins_total", results_help,
-                 {{"result", std::string(to_text(result.status))}})
+    const bool is_refused = result.fault && result.fault->refuses();
+    results_counter(host_.metrics(), is_refused ? refused_by_fault : to_text(result.status))
         .Increment();
-    co_return result;
 }
 
-awaitable<login_result> logins::check(address client, smtp::credentials given)
+awaitable<login_result> logins::log_in(address client, smtp::credentials given)
 {
     if (failures_.is_refused(client, given.user, steady::now()))
         co_return login_result{login_status::too_many_failures, {}, {}};

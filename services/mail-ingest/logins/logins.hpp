@@ -51,6 +51,8 @@ public:
 
     // A good login counts as one of its user's sessions until `leave`.
     awaitable<smtp::login_result> log_in(address client, smtp::credentials given);
+    // Counts the attempt by its result, with the fault that the inbox played after a good login.
+    void count(const smtp::login_result& result);
     void leave(const std::string& user);
 
     // Whether the login of a session is still good and has a message left of its rate, for which
@@ -62,7 +64,6 @@ private:
 
     // An absent owner is unknown; absent altogether: it cannot be looked up at present.
     awaitable<std::optional<owner>> find(std::string user);
-    awaitable<smtp::login_result> check(address client, smtp::credentials given);
     smtp::login_result accept(const address& client, const mailbox::login_owner& known,
                               std::string digest);
     smtp::login_result refuse(const address& client, const std::string& user, const owner& known);

@@ -261,6 +261,7 @@ awaitable<void> session::log_in()
     const auto refused = result.status == login_status::bad ? result.login : std::nullopt;
     if (result.status == login_status::good)
         result.fault = co_await fault_at(faults::stage::auth, *result.login, {});
+    context_.logins->count(result);
     if (result.fault && result.fault->refuses()) {
         context_.logins->leave(result.login->user);
         note_refused_login(faults::stage::auth, *result.login, {}, result.fault->reply,

@@ -388,6 +388,28 @@ TEST_CASE("a login's inbox plays faults at AUTH, MAIL and any recipient",
     CHECK(testing::eventually([&] { return world.refusals(world.staging).size() == 2; }));
 }
 
+TEST_CASE("a login that a fault refuses is counted as that, not as a good one",
+          "[mail-ingest][postgres][faults][logins]")
+{
+    fault_world world;
+    world.set(world.staging, {refusal(stage::auth, "454 4.7.0 Not now", {kind::times, 1}),
+                              delay(stage::auth, 1s)});
+    const auto logins = [](const std::string& result) {
+        return metric("tempinbox_mail_ingest_logins_total{result=\"" + result + "\"}");
+    };
+    const auto good = logins("good"), refused = logins("fault");
+
+    CHECK(mail_client(world.submission()).log_in(world.user, world.password) ==
+          "454 4.7.0 Not now");
+    CHECK(logins("good") == good);
+    CHECK(logins("fault") == refused + 1);
+
+    // One that waits is good.
+    CHECK(mail_client(world.submission()).log_in(world.user, world.password).starts_with("235"));
+    CHECK(logins("good") == good + 1);
+    CHECK(logins("fault") == refused + 1);
+}
+
 TEST_CASE("mail from outside to an inbox with a login is never cut at a recipient",
           "[mail-ingest][postgres][faults][logins]")
 {
