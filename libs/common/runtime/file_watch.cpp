@@ -71,8 +71,9 @@ void file_watch::subscription::set_files(std::vector<std::string> files)
 }
 
 file_watch::file_watch(boost::asio::any_io_executor executor, metrics::registry& metrics)
-    : metrics_(metrics),
-      task_(std::move(executor), metrics, "reload_files", [this] {
+    : executor_(std::move(executor)),
+      metrics_(metrics),
+      task_(executor_, metrics, "reload_files", [this] {
           check();
           return [](std::chrono::microseconds pause) -> awaitable<std::chrono::microseconds> {
               co_return pause;

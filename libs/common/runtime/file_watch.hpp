@@ -64,6 +64,9 @@ public:
 
     void start();
 
+    // The loop that it runs on.
+    boost::asio::any_io_executor executor() const { return executor_; }
+
 private:
     struct watched
     {
@@ -77,6 +80,7 @@ private:
 
     static void reload(watched& changed);
 
+    boost::asio::any_io_executor executor_;
     metrics::registry& metrics_;
     std::list<watched> watched_;
     async::periodic_task task_;

@@ -8,6 +8,8 @@
 
 #include <memory>
 #include <stdexcept>
+#include <utility>
+#include <vector>
 
 namespace tempinbox::tls {
 namespace {
@@ -42,6 +44,12 @@ std::shared_ptr<ssl::context> load(const std::string& certificate_file, const st
     }
 }
 
+awaitable<std::chrono::microseconds> verify(metrics::registry& metrics, certificate_files pair)
+{
+    show_verification(metrics, pair.setting, pair.certificate, *pair.verified_by);
+    co_return pair.verified_each;
+}
+
 } // namespace
 
 watched_certificate watch_certificate(runtime::file_watch& files, metrics::registry& metrics,
@@ -49,13 +57,24 @@ watched_certificate watch_certificate(runtime::file_watch& files, metrics::regis
 {
     const auto current = std::make_shared<std::shared_ptr<ssl::context>>();
     watched_certificate made;
-    made.watched =
-        files.watch(pair.setting, {pair.certificate, pair.key}, [current, &metrics, pair, prepare] {
-            *current = load(pair.certificate, pair.key, prepare);
-            show_expiry(metrics, pair.setting, pair.certificate);
-            if (pair.verified_by)
-                show_verification(metrics, pair.setting, pair.certificate, *pair.verified_by);
-        });
+    std::vector<std::string> read{pair.certificate, pair.key};
+    if (pair.verified_by) {
+        if (!pair.verified_by->ca_file.empty())
+            read.push_back(pair.verified_by->ca_file);
+        made.verification = std::make_shared<async::periodic_task>(
+            files.executor(), metrics, "verify_certificate",
+            [&metrics, pair] { return verify(metrics, pair); });
+    }
+    const auto verification = made.verification;
+    const auto use = [current, &metrics, pair, prepare, verification] {
+        *current = load(pair.certificate, pair.key, prepare);
+        show_expiry(metrics, pair.setting, pair.certificate);
+        if (verification)
+            verification->wake();
+    };
+    made.watched = files.watch(pair.setting, std::move(read), use);
+    if (verification)
+        verification->start();
     made.current = [current] { return *current; };
     return made;
 }

@@ -1,10 +1,13 @@
 #pragma once
 
+#include "common/async/periodic_task.hpp"
 #include "common/metrics/registry.hpp"
 #include "common/runtime/file_watch.hpp"
 #include "common/tls/context_source.hpp"
 #include "common/tls/verification.hpp"
 
+#include <chrono>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -15,6 +18,7 @@ struct watched_certificate
 {
     context_source current;
     runtime::file_watch::subscription watched;
+    std::shared_ptr<async::periodic_task> verification; // while there is a client_view
 };
 
 // Adds to each context what a single protocol needs.
@@ -26,8 +30,11 @@ struct certificate_files
     std::string setting; // the certificate's, for log lines and metrics: one for each server
     std::string certificate;
     std::string key;
-    // Whether clients take it is shown as a metric, at each load; absent: they do not verify it.
+    // Whether clients take it is shown as a metric; absent: they do not verify it.
     std::optional<client_view> verified_by = std::nullopt;
+    // It is verified at each load, when the authorities' file changes, and so often besides, since
+    // certificates expire and the system's authorities change while these files stay as they are.
+    std::chrono::milliseconds verified_each = std::chrono::hours(1);
 };
 
 // A certificate and its key for TLS 1.2 and later, read again when either file changes. A pair that

@@ -37,6 +37,35 @@ struct authority
     }
 };
 
+// A certificate that a server uses, and what the metric shows of it.
+struct certificate_in_use
+{
+    authority trusted;
+    testing::self_signed good = testing::make_signed(trusted.own, "DNS:smtp.test");
+    testing::scratch_folder folder;
+    std::string ca_file = trusted.file;
+    metrics::registry registry;
+    runtime::file_watch files{testing::test_host().executor(), registry};
+
+    tls::watched_certificate watch(const testing::self_signed& pair,
+                                   std::chrono::milliseconds verified_each = 1h)
+    {
+        return tls::watch_certificate(files, registry,
+                                      {"watched-file",
+                                       folder.write("certificate.pem", pair.certificate),
+                                       folder.write("key.pem", pair.key),
+                                       tls::client_view{"smtp.test", ca_file}, verified_each},
+                                      as_it_is);
+    }
+    bool becomes(int verified)
+    {
+        const auto series = "\ntempinbox_certificate_verified{setting=\"watched-file\"} " +
+                            std::to_string(verified);
+        return testing::eventually(
+            [&] { return registry.text().find(series + "\n") != std::string::npos; });
+    }
+};
+
 } // namespace
 
 TEST_CASE("a client takes a certificate of the name that it connects to", "[tls]")
@@ -95,29 +124,42 @@ TEST_CASE("files that cannot be read are errors of the verification", "[tls]")
 
 TEST_CASE("a metric shows whether clients take the certificate in use", "[tls]")
 {
-    const authority trusted;
-    const testing::scratch_folder folder;
+    certificate_in_use served;
     const auto by_itself = testing::make_self_signed("DNS:smtp.test");
-    const auto good = testing::make_signed(trusted.own, "DNS:smtp.test");
-    metrics::registry metrics;
-    runtime::file_watch files(testing::test_host().executor(), metrics);
-    const auto verified = [&metrics](const std::string& setting) {
-        return metrics
-            .gauge("tempinbox_certificate_verified",
-                   "Whether clients that verify it take the certificate in use (1)",
-                   {{"setting", setting}})
-            .Value();
-    };
+    const auto watched = served.watch(by_itself);
+    CHECK(served.becomes(0));
 
-    const auto watched = tls::watch_certificate(
-        files, metrics,
-        {"watched-file", folder.write("certificate.pem", by_itself.certificate),
-         folder.write("key.pem", by_itself.key), tls::client_view{"smtp.test", trusted.file}},
-        as_it_is);
-    CHECK(verified("watched-file") == 0);
-    folder.write("certificate.pem", good.certificate);
-    folder.write("key.pem", good.key);
-    files.check();
+    served.folder.write("certificate.pem", served.good.certificate);
+    served.folder.write("key.pem", served.good.key);
+    served.files.check();
 
-    CHECK(verified("watched-file") == 1);
+    CHECK(served.becomes(1));
+}
+
+TEST_CASE("a certificate is verified again when the file of the authorities changes", "[tls]")
+{
+    certificate_in_use served;
+    const testing::scratch_folder other;
+    served.ca_file = other.write("ca.pem", testing::make_self_signed("DNS:other.test").certificate);
+    const auto watched = served.watch(served.good);
+    CHECK(served.becomes(0));
+
+    other.write("ca.pem", served.trusted.own.certificate);
+    served.files.check();
+
+    CHECK(served.becomes(1));
+}
+
+TEST_CASE("a certificate is verified again while no file of its own changes", "[tls]")
+{
+    certificate_in_use served;
+    const testing::scratch_folder other;
+    served.ca_file = other.write("ca.pem", testing::make_self_signed("DNS:other.test").certificate);
+    const auto watched = served.watch(served.good, 5ms);
+    CHECK(served.becomes(0));
+
+    // Nobody looks whether it changed.
+    other.write("ca.pem", served.trusted.own.certificate);
+
+    CHECK(served.becomes(1));
 }
