@@ -1,7 +1,6 @@
 #include "inbox/senders/joining.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -19,43 +18,6 @@ std::string origin_of(const mailbox::v1::Attempt& attempt)
     return attempt.login().empty() ? "address " + attempt.remote_address()
                                    : "login " + attempt.login();
 }
-
-// How it stands for each recipient of a message.
-class settled_recipients
-{
-public:
-    void settle(std::uint64_t digest, outcome what)
-    {
-        const auto [known, is_new] = outcomes_.try_emplace(digest, what);
-        if (!is_new) {
-            if (known->second == outcome::accepted)
-                return;
-            --count(known->second);
-            known->second = what;
-        }
-        ++count(what);
-    }
-
-    bool empty() const { return outcomes_.empty(); }
-    bool has(outcome what) const { return counts_[static_cast<std::size_t>(what)] > 0; }
-
-    // All of one are among the other's, or none is known.
-    bool are_like(const digests& others) const
-    {
-        const auto is_here = [&](std::uint64_t digest) { return outcomes_.contains(digest); };
-        const auto is_there = [&](const auto& one) {
-            return std::ranges::binary_search(others, one.first);
-        };
-        return outcomes_.empty() || others.empty() || std::ranges::all_of(others, is_here) ||
-               (outcomes_.size() <= others.size() && std::ranges::all_of(outcomes_, is_there));
-    }
-
-private:
-    std::size_t& count(outcome what) { return counts_[static_cast<std::size_t>(what)]; }
-
-    std::map<std::uint64_t, outcome> outcomes_;
-    std::array<std::size_t, 3> counts_{}; // of each outcome
-};
 
 // A message while its attempts are gathered.
 struct gathered
@@ -159,12 +121,9 @@ private:
             message.sender = attempt.mail_from();
         for (const auto& recipient : attempt.recipients())
             message.settled.settle(recipient.digest(), outcome_of(recipient.code()));
-        const auto is_any = [&](outcome what) {
-            return message.settled.empty() ? outcome_of(attempt.code()) == what
-                                           : message.settled.has(what);
-        };
-        message.is_open = is_any(outcome::deferred);
-        message.is_refused = !message.is_open && is_any(outcome::refused);
+        const auto last = outcome_of(attempt.code());
+        message.is_open = message.settled.is_any(outcome::deferred, last);
+        message.is_refused = !message.is_open && message.settled.is_any(outcome::refused, last);
     }
 
     const std::vector<stored_attempt>& attempts_;
@@ -174,6 +133,29 @@ private:
 };
 
 } // namespace
+
+bool settled_recipients::settle(std::uint64_t digest, outcome what)
+{
+    const auto [known, is_new] = outcomes_.try_emplace(digest, what);
+    if (!is_new) {
+        if (known->second == outcome::accepted)
+            return false;
+        --count(known->second);
+        known->second = what;
+    }
+    ++count(what);
+    return is_new;
+}
+
+bool settled_recipients::are_like(const digests& others) const
+{
+    const auto is_here = [&](std::uint64_t digest) { return outcomes_.contains(digest); };
+    const auto is_there = [&](const auto& one) {
+        return std::ranges::binary_search(others, one.first);
+    };
+    return outcomes_.empty() || others.empty() || std::ranges::all_of(others, is_here) ||
+           (outcomes_.size() <= others.size() && std::ranges::all_of(outcomes_, is_there));
+}
 
 digests recipients_of(const mailbox::v1::Attempt& attempt)
 {

@@ -2,9 +2,11 @@
 
 #include "mailbox/attempt_repository.hpp"
 
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <vector>
 
 namespace tempinbox::inbox {
@@ -19,6 +21,33 @@ enum class outcome {
 };
 outcome outcome_of(int code);
 
+// Whom an attempt is for: sorted, each once.
+using digests = std::vector<std::uint64_t>;
+digests recipients_of(const mailbox::v1::Attempt& attempt);
+
+// How it stands for each recipient of a message, after its attempts in the order of time.
+class settled_recipients
+{
+public:
+    // Who was accepted stays so. True for a recipient that is new.
+    bool settle(std::uint64_t digest, outcome what);
+
+    std::size_t size() const { return outcomes_.size(); }
+    // Whether it stands so for one of them; `last` is how it does while none is known.
+    bool is_any(outcome what, outcome last) const
+    {
+        return outcomes_.empty() ? last == what : counts_[static_cast<std::size_t>(what)] > 0;
+    }
+    // All of one are among the other's, or none is known.
+    bool are_like(const digests& others) const;
+
+private:
+    std::size_t& count(outcome what) { return counts_[static_cast<std::size_t>(what)]; }
+
+    std::map<std::uint64_t, outcome> outcomes_;
+    std::array<std::size_t, 3> counts_{}; // of each outcome
+};
+
 // The attempts to send one message.
 struct sent_message
 {
@@ -29,10 +58,6 @@ struct sent_message
 // After a 5xx for all of its recipients a message that is not known by its Message-ID is taken to
 // come again for so long.
 inline constexpr std::chrono::hours max_refused_age{1};
-
-// Whom an attempt is for: sorted, each once.
-using digests = std::vector<std::uint64_t>;
-digests recipients_of(const mailbox::v1::Attempt& attempt);
 
 // Tells messages apart, in the order of time. An attempt belongs to:
 // - the message with its Message-ID;

@@ -5,8 +5,6 @@
 #include "inbox/senders/marks.hpp"
 
 #include <algorithm>
-#include <cstdint>
-#include <map>
 #include <string>
 
 namespace tempinbox::inbox {
@@ -47,24 +45,18 @@ outcome outcome_for(const mailbox::v1::Attempt& attempt,
                                                                   : outcome_of(recipient.code());
 }
 
-// `settled` has an entry for each recipient that is known.
-std::string state_of(const std::map<std::uint64_t, outcome>& settled, outcome last)
+std::string state_of(const settled_recipients& settled, outcome last)
 {
-    const auto is_any = [&](outcome what) {
-        return settled.empty() ? last == what : std::ranges::any_of(settled, [&](const auto& one) {
-            return one.second == what;
-        });
-    };
-    if (is_any(outcome::deferred))
+    if (settled.is_any(outcome::deferred, last))
         return "open";
-    return is_any(outcome::accepted) ? "accepted" : "refused";
+    return settled.is_any(outcome::accepted, last) ? "accepted" : "refused";
 }
 
 void put_message(v1::SenderReport& report, const std::vector<stored_attempt>& attempts,
                  const sent_message& sent)
 {
     auto& message = *report.add_messages();
-    std::map<std::uint64_t, outcome> settled;
+    settled_recipients settled;
     for (const auto index : sent.attempts) {
         const auto& attempt = attempts[index].what;
         if (!attempt.message_id().empty())
@@ -72,12 +64,10 @@ void put_message(v1::SenderReport& report, const std::vector<stored_attempt>& at
         if (!attempt.mail_from().empty())
             message.set_mail_from(attempt.mail_from());
         for (const auto& recipient : attempt.recipients()) {
-            const auto [known, is_new] = settled.try_emplace(recipient.digest(), outcome::refused);
+            const bool is_new = settled.settle(recipient.digest(), outcome_for(attempt, recipient));
             if (is_new && !recipient.address().empty() &&
                 message.recipients_size() < max_shown_recipients)
                 message.add_recipients(recipient.address());
-            if (is_new || known->second != outcome::accepted)
-                known->second = outcome_for(attempt, recipient);
         }
         if (!attempt.email_id().empty() &&
             std::ranges::find(message.email_ids(), attempt.email_id()) == message.email_ids().end())
