@@ -186,18 +186,18 @@ public:
         std::vector<const faults::step*> due;
         for (const auto& part : requested.parts) {
             const auto& held = sets_[{part.account, part.inbox}];
-            auto asked = question_of(requested, part);
+            auto request = request_of(requested, part);
             if (part.settled.version == held.version)
-                asked.decided = part.settled.decided;
+                request.decided = part.settled.decided;
             auto& counts = counted.emplace_back();
-            for (const auto& key : faults::keys_of(held.steps, asked))
+            for (const auto& key : faults::keys_of(held.steps, request))
                 if (const auto known = held.counted.find(key); known != held.counted.end())
                     counts.insert(*known);
-            auto given = faults::evaluate(held.steps, counts, asked, held.now);
-            due.push_back(given.step ? &held.steps[*given.step] : nullptr);
-            claimed.due.push_back(given.step);
-            claimed.settled.push_back({held.version, std::move(given.decided)});
-            claimed.is_uncounted |= given.is_uncounted;
+            auto result = faults::evaluate(held.steps, counts, request, held.now);
+            due.push_back(result.step ? &held.steps[*result.step] : nullptr);
+            claimed.due.push_back(result.step);
+            claimed.settled.push_back({held.version, std::move(result.decided)});
+            claimed.is_uncounted |= result.is_uncounted;
         }
         // Where others play nothing, nothing is counted either.
         if (requested.is_shared || !is_one_fault(due)) {
@@ -277,13 +277,14 @@ private:
         return {};
     }
 
-    static faults::question question_of(const fault_claim& claim, const fault_claim::part& part)
+    static faults::evaluation_request request_of(const fault_claim& claim,
+                                                 const fault_claim::part& part)
     {
-        faults::question asked;
-        asked.at = claim.at;
-        asked.has_login = claim.has_login;
-        asked.recipients = part.recipients;
-        return asked;
+        faults::evaluation_request request;
+        request.at = claim.at;
+        request.has_login = claim.has_login;
+        request.recipients = part.recipients;
+        return request;
     }
 
     // Those that the claims may come to.
@@ -293,7 +294,7 @@ private:
         for (const auto& claim : claims) {
             for (const auto& part : claim.parts) {
                 const inbox_key inbox(part.account, part.inbox);
-                for (auto& key : faults::keys_of(sets_[inbox].steps, question_of(claim, part)))
+                for (auto& key : faults::keys_of(sets_[inbox].steps, request_of(claim, part)))
                     keys.emplace(inbox, std::move(key));
             }
         }

@@ -37,19 +37,20 @@ void try_transactions(const std::vector<faults::step>& steps, std::string_view r
     auto now = time_point();
     while (!recipients.empty()) {
         const auto end = std::min(recipients.find('\n'), recipients.size());
-        faults::question asked;
-        asked.at = faults::stage::rcpt;
-        asked.recipients = {std::string(recipients.substr(0, end))};
+        faults::evaluation_request request;
+        request.at = faults::stage::rcpt;
+        request.recipients = {std::string(recipients.substr(0, end))};
         recipients.remove_prefix(std::min(end + 1, recipients.size()));
-        now += std::chrono::seconds(asked.recipients.front().size());
+        now += std::chrono::seconds(request.recipients.front().size());
 
-        const auto first = faults::evaluate(steps, counted, asked, now);
-        asked.decided = first.decided;
+        const auto first = faults::evaluate(steps, counted, request, now);
+        request.decided = first.decided;
         const auto counted_once = counted;
-        const auto again = faults::evaluate(steps, counted, asked, now);
+        const auto again = faults::evaluate(steps, counted, request, now);
         require(first.step == again.step, "a transaction meets one fault at a recipient");
         require(counted == counted_once, "a transaction uses a step once");
-        require(!first.step || steps[*first.step].at == asked.at, "a step is played at its stage");
+        require(!first.step || steps[*first.step].at == request.at,
+                "a step is played at its stage");
     }
     for (const auto& [key, count] : counted)
         require(key.step < steps.size() && count.used >= 0, "a count is of a step");

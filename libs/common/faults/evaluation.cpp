@@ -10,12 +10,13 @@ namespace {
 
 constexpr std::chrono::seconds minute{60};
 
-// `recipients` are those of the question, folded.
-bool fits(const step& candidate, const question& asked, const std::vector<std::string>& recipients)
+// `recipients` are those of the evaluation_request, folded.
+bool fits(const step& candidate, const evaluation_request& request,
+          const std::vector<std::string>& recipients)
 {
-    if (candidate.at != asked.at)
+    if (candidate.at != request.at)
         return false;
-    if (asked.at == stage::rcpt && candidate.closes() && !asked.has_login)
+    if (request.at == stage::rcpt && candidate.closes() && !request.has_login)
         return false;
     if (candidate.to.empty())
         return true;
@@ -71,41 +72,41 @@ std::string fold_recipient(const std::string& recipient)
     return rules::fold(to_clean_utf8(recipient));
 }
 
-std::vector<count_key> keys_of(const std::vector<step>& steps, const question& asked)
+std::vector<count_key> keys_of(const std::vector<step>& steps, const evaluation_request& request)
 {
     std::vector<count_key> keys;
     for (std::size_t i = 0; i < steps.size(); ++i) {
-        if (steps[i].at != asked.at)
+        if (steps[i].at != request.at)
             continue;
         keys.push_back({i, ""});
         if (steps[i].is_per_recipient)
-            keys.push_back({i, fold_recipient(asked.recipients.front())});
+            keys.push_back({i, fold_recipient(request.recipients.front())});
     }
     return keys;
 }
 
-answer evaluate(const std::vector<step>& steps, counts& counted, const question& asked,
-                time_point now)
+evaluation_result evaluate(const std::vector<step>& steps, counts& counted,
+                           const evaluation_request& request, time_point now)
 {
     // Once for all steps, since a message may have a hundred.
     std::vector<std::string> recipients;
-    recipients.reserve(asked.recipients.size());
-    for (const auto& each : asked.recipients)
+    recipients.reserve(request.recipients.size());
+    for (const auto& each : request.recipients)
         recipients.push_back(fold_recipient(each));
-    answer given;
+    evaluation_result result;
     for (std::size_t i = 0; i < steps.size(); ++i) {
         const auto& candidate = steps[i];
-        if (!fits(candidate, asked, recipients))
+        if (!fits(candidate, request, recipients))
             continue;
         count_key key{i, ""};
         if (candidate.is_per_recipient)
             key.recipient = recipients.front();
-        const auto known = std::ranges::find(asked.decided, key, &decision::key);
-        bool is_played = known != asked.decided.end() && known->is_played;
-        if (known == asked.decided.end()) {
+        const auto known = std::ranges::find(request.decided, key, &decision::key);
+        bool is_played = known != request.decided.end() && known->is_played;
+        if (known == request.decided.end()) {
             auto* of_step = find_or_add(counted, key);
             if (!of_step) {
-                given.is_uncounted = true;
+                result.is_uncounted = true;
                 continue;
             }
             is_played = is_due(candidate.when, *of_step, now);
@@ -114,14 +115,14 @@ answer evaluate(const std::vector<step>& steps, counts& counted, const question&
                 if (candidate.is_per_recipient)
                     ++counted[{i, ""}].used;
             }
-            given.decided.push_back({key, is_played});
+            result.decided.push_back({key, is_played});
         }
         if (is_played) {
-            given.step = i;
+            result.step = i;
             break;
         }
     }
-    return given;
+    return result;
 }
 
 } // namespace tempinbox::faults

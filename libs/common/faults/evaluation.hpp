@@ -45,7 +45,7 @@ struct decision
 
 // What comes to a stage: the recipient of RCPT, at `data` and `end` all those in the inbox, before
 // that none.
-struct question
+struct evaluation_request
 {
     stage at = stage::rcpt;
     // Without one the message may be for others too: no step closes the connection at `rcpt`.
@@ -54,7 +54,7 @@ struct question
     std::vector<decision> decided; // earlier in this transaction
 };
 
-struct answer
+struct evaluation_result
 {
     std::optional<std::size_t> step; // which is played
     std::vector<decision> decided;   // now
@@ -65,11 +65,11 @@ struct answer
 std::string fold_recipient(const std::string& recipient);
 
 // The counts that `evaluate` may come to; it uses no others.
-std::vector<count_key> keys_of(const std::vector<step>& steps, const question& asked);
+std::vector<count_key> keys_of(const std::vector<step>& steps, const evaluation_request& request);
 
 // The first step that fits the stage and a recipient and is not used up is played. Counts those
 // that it came to in `counted`.
-answer evaluate(const std::vector<step>& steps, counts& counted, const question& asked,
-                time_point now);
+evaluation_result evaluate(const std::vector<step>& steps, counts& counted,
+                           const evaluation_request& request, time_point now);
 
 } // namespace tempinbox::faults

@@ -36,17 +36,17 @@ void put_schedule(inbox::v1::FaultStep& message, const schedule& when)
 result<schedule> read_schedule(const inbox::v1::FaultStep& message, const std::string& path)
 {
     using kind = schedule::kind;
-    const std::pair<bool, schedule> given[] = {
+    const std::pair<bool, schedule> schedules[] = {
         {message.has_times(), {kind::times, message.times()}},
         {message.has_for_seconds(), {kind::for_seconds, message.for_seconds()}},
         {message.has_above_per_minute(), {kind::above_per_minute, message.above_per_minute()}},
         {message.has_every(), {kind::every, message.every()}}};
     schedule found;
-    for (const auto& [is_given, when] : given) {
-        if (is_given && found.what != kind::always)
+    for (const auto& [is_set, when] : schedules) {
+        if (is_set && found.what != kind::always)
             return not_read(path, " must have at most one of times, forSeconds, abovePerMinute "
                                   "and every");
-        if (is_given)
+        if (is_set)
             found = when;
     }
     return found;

@@ -35,12 +35,12 @@ struct transactions
 
     std::string reply_to(stage at, std::vector<std::string> recipients = {"bob@a.example"})
     {
-        faults::question asked;
-        asked.at = at;
-        asked.has_login = has_login;
-        asked.recipients = std::move(recipients);
-        const auto given = faults::evaluate(steps, counted, asked, now);
-        return given.step ? steps[*given.step].reply : "";
+        faults::evaluation_request request;
+        request.at = at;
+        request.has_login = has_login;
+        request.recipients = std::move(recipients);
+        const auto result = faults::evaluate(steps, counted, request, now);
+        return result.step ? steps[*result.step].reply : "";
     }
     std::string reply_to(const std::string& recipient)
     {
@@ -97,14 +97,14 @@ TEST_CASE("a transaction uses a step once, at however many recipients", "[faults
     only_bob.to = "bob@";
     transactions all{{only_bob, refusal(stage::rcpt, "451 4.7.1 a", {kind::every, 2})}};
 
-    faults::question asked;
-    asked.at = stage::rcpt;
+    faults::evaluation_request request;
+    request.at = stage::rcpt;
     std::vector<std::optional<std::size_t>> played;
     for (const auto* recipient : {"ann@a.example", "bob@a.example", "bob@b.example"}) {
-        asked.recipients = {recipient};
-        const auto given = faults::evaluate(all.steps, all.counted, asked, all.now);
-        asked.decided.insert(asked.decided.end(), given.decided.begin(), given.decided.end());
-        played.push_back(given.step);
+        request.recipients = {recipient};
+        const auto result = faults::evaluate(all.steps, all.counted, request, all.now);
+        request.decided.insert(request.decided.end(), result.decided.begin(), result.decided.end());
+        played.push_back(result.step);
     }
 
     CHECK(played == std::vector<std::optional<std::size_t>>{std::nullopt, 0, 0});
@@ -136,10 +136,10 @@ TEST_CASE("an evaluation comes to no counts but those of its keys", "[faults]")
     for (const auto* recipient :
          {"ann@a.example", "Bob@a.example", "ann@a.example", "BOB@a.example"}) {
         for (const auto at : {stage::rcpt, stage::end}) {
-            faults::question asked;
-            asked.at = at;
-            asked.recipients = {recipient};
-            const auto keys = faults::keys_of(steps, asked);
+            faults::evaluation_request request;
+            request.at = at;
+            request.recipients = {recipient};
+            const auto keys = faults::keys_of(steps, request);
             CHECK(keys.size() == (at == stage::rcpt ? 3 : 1));
             faults::counts some;
             for (const auto& key : keys)
@@ -147,9 +147,9 @@ TEST_CASE("an evaluation comes to no counts but those of its keys", "[faults]")
                     some.emplace(key, all[key]);
             auto expected = all;
 
-            const auto given = faults::evaluate(steps, some, asked, {});
+            const auto result = faults::evaluate(steps, some, request, {});
 
-            CHECK(faults::evaluate(steps, expected, asked, {}).step == given.step);
+            CHECK(faults::evaluate(steps, expected, request, {}).step == result.step);
             for (const auto& [key, count] : some)
                 all.insert_or_assign(key, count);
             CHECK(all == expected);
@@ -166,13 +166,13 @@ TEST_CASE("past a thousand recipients none is counted by itself", "[faults]")
     for (int i = 0; i < 1'000; ++i)
         REQUIRE(all.reply_to(std::to_string(i) + "@a.example") == "451 4.7.1 a");
 
-    faults::question asked;
-    asked.at = stage::rcpt;
-    asked.recipients = {"new@a.example"};
-    const auto given = faults::evaluate(all.steps, all.counted, asked, all.now);
+    faults::evaluation_request request;
+    request.at = stage::rcpt;
+    request.recipients = {"new@a.example"};
+    const auto result = faults::evaluate(all.steps, all.counted, request, all.now);
 
-    CHECK(given.is_uncounted);
-    CHECK(given.step == std::size_t{1});
+    CHECK(result.is_uncounted);
+    CHECK(result.step == std::size_t{1});
     CHECK(all.counted.size() == 1'002);
     CHECK(all.reply_to("7@a.example") == "450 4.2.1 b");
 }
