@@ -94,6 +94,12 @@ class Node(unittest.TestCase):
     def test_a_failure_outside_the_cases_counts(self) -> None:
         self.assertEqual(self.count('<testcase name="0"/>', 1), Tally(1, 1))
 
+    def test_a_report_that_ends_early_counts_what_it_has(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            report = Path(folder) / "report.xml"
+            report.write_text('<testsuites><testsuite><testcase name="0"/>', encoding="utf-8")
+            self.assertEqual(of_node(report, -9), Tally(1, 1))
+
     def test_colors_in_a_message_are_read_over(self) -> None:
         self.assertEqual(
             self.count(
