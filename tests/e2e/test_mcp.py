@@ -161,7 +161,8 @@ def test_a_report_says_what_a_sender_did_with_its_words_fenced(
     assert report["marks"]["retriesAfter4xx"]["value"] == "yes"
     assert report["notApplied"] == []
     plain = mcp.call("create_inbox")
-    assert "does not exist" in mcp.error("sender_report", inboxId=plain["inboxId"])
+    refused = mcp.error("sender_report", inboxId=plain["inboxId"])
+    assert "has no report on its senders" in refused
 
 
 def test_a_link_is_fenced_with_the_host_that_it_leads_to(suite: Suite, mcp: McpEndpoint) -> None:
