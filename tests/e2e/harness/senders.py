@@ -19,6 +19,8 @@ _POSTFIX_SOON = {
     "maximal_backoff_time": "2s",
     "queue_run_delay": "1s",
     "smtp_dns_support_level": "disabled",
+    # What fails on a cached connection is tried at once on a fresh one, without a pause.
+    "smtp_connection_cache_on_demand": "no",
 }
 
 
