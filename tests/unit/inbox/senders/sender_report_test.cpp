@@ -430,7 +430,8 @@ TEST_CASE("the shortest pause is said in tenths if it is below a second", "[inbo
                                 .message("<1@app.test>", ok)
                                 .report();
         CHECK(mark(report, "backsOff").note() ==
-              "The shortest pause was " + said + "; mail servers should wait 30 minutes in general");
+              "The shortest pause was " + said +
+                  "; mail servers should wait 30 minutes in general");
     }
 }
 
