@@ -25,10 +25,12 @@ EXIM_PACKAGE = "exim4-daemon-light"
 _EXIM_USER = "Debian-exim"  # it runs under no other name
 _START_SECONDS = 20.0
 # service type private unpriv chroot wakeup maxproc command
+# qmgr wakes up each second, not each 300: what it skips because a delivery still holds it
+# ("skipped, still being delivered") goes back to the incoming queue, which a wake-up alone reads.
 _POSTFIX_SERVICES = (
     "pickup unix n - n 60 1 pickup",
     "cleanup unix n - n - 0 cleanup",
-    "qmgr unix n - n 300 1 qmgr",
+    "qmgr unix n - n 1 1 qmgr",
     "tlsmgr unix - - n 1000? 1 tlsmgr",
     "rewrite unix - - n - - trivial-rewrite",
     "bounce unix - - n - 0 bounce",
