@@ -35,7 +35,8 @@ _PYTHON = "clients/python/src/tempinbox/__init__.py"
 def _replace(name: str, old: str, new: str) -> None:
     path = _ROOT / name
     text = path.read_text(encoding="utf-8")
-    changed, count = re.subn(rf"(?<![\w.-]){re.escape(old)}(?![\w-])", new, text)
+    # Also in the name of a file: all-in-one-0.2.0-linux-amd64.oci.tar.
+    changed, count = re.subn(rf"(?<![\w.]){re.escape(old)}(?!\w|-dev|\.\d)", new, text)
     if count == 0:
         sys.exit(f"{name} does not have {old}")
     path.write_text(changed, encoding="utf-8")
