@@ -3,19 +3,30 @@
 import functools
 import shlex
 import subprocess
+from collections.abc import Iterable
 from pathlib import Path
 
 
 @functools.cache
-def _propagation() -> str:
-    """Returns how a namespace of mounts is made here so that none of them comes out of it. In a
-    chroot whose / is a plain folder it can only be left as it is.
-    """
+def _can_be_private() -> bool:
     private = ["unshare", "--mount", "--propagation", "private", "true"]
-    if subprocess.run(private, capture_output=True).returncode == 0:
+    return subprocess.run(private, capture_output=True).returncode == 0
+
+
+def _shared_mounts() -> list[Path]:
+    lines = Path("/proc/self/mountinfo").read_text(encoding="utf-8").splitlines()
+    return [Path(line.split(" ")[4]) for line in lines if " shared:" in line]
+
+
+def _propagation(files: Iterable[Path]) -> str:
+    """Returns how a namespace of mounts is made here so that a mount on one of the files does not
+    come out of it. In a chroot whose / is a plain folder it can only be left as it is.
+    """
+    if _can_be_private():
         return "private"
-    mounts = Path("/proc/self/mountinfo").read_text(encoding="utf-8")
-    assert " shared:" not in mounts, "a mount for one program would be one for all"
+    # Others are shared for a reason: /run/netns by ip.
+    around = [it for it in _shared_mounts() if any(file.is_relative_to(it) for file in files)]
+    assert not around, f"a mount for one program would be one for all: {around} is shared"
     return "unchanged"
 
 
@@ -27,5 +38,5 @@ def seeing(files: dict[Path, Path], command: list[str]) -> list[str]:
         f"mount --bind {shlex.quote(str(shown))} {shlex.quote(str(original))} && "
         for original, shown in files.items()
     )
-    unshare = ["unshare", "--mount", "--propagation", _propagation()]
+    unshare = ["unshare", "--mount", "--propagation", _propagation(files)]
     return [*unshare, "sh", "-c", f'{mounts}exec "$0" "$@"', *command]
