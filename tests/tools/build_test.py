@@ -77,6 +77,7 @@ class Steps(unittest.TestCase):
             half = Path(folder) / "half.o"
             program = f"""
                 import pathlib, signal
+                signal.signal(signal.SIGINT, signal.default_int_handler)  # a job with & ignores it
                 half = pathlib.Path({str(half)!r})
                 half.touch()
                 try:
