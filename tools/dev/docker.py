@@ -90,9 +90,18 @@ def engine(folder: Path, *, with_networks: bool) -> Iterator[Docker]:
     has a network namespace of its own, for containers that talk to each other: nothing of this
     machine's networks is changed.
     """
-    _need("docker", "the command line of Docker: Debian's package docker.io has it")
+    check_docker()
     if _answers(Docker()):
         yield Docker()
+        return
+    with _private(folder, with_networks=with_networks) as docker:
+        yield docker
+
+
+def check_docker() -> None:
+    """Refuses to go on where `engine` would fail: before long work that ends with it."""
+    _need("docker", "Debian's package docker-cli has it, docker.io before Debian 13")
+    if _answers(Docker()):
         return
     if os.geteuid() != 0:
         raise Missing(
@@ -100,8 +109,6 @@ def engine(folder: Path, *, with_networks: bool) -> Iterator[Docker]:
             "image as root."
         )
     _need("dockerd", "no Docker daemon answers: start Docker, or install Debian's docker.io")
-    with _private(folder, with_networks=with_networks) as docker:
-        yield docker
 
 
 def _need(program: str, why: str) -> None:

@@ -23,7 +23,7 @@ from dev import (
     spdx_files,
     version,
 )
-from dev.docker import Docker, engine
+from dev.docker import Docker, check_docker, engine
 from dev.terminal import fail, heading, item, say
 
 FOLDER = paths.ROOT / "dist"
@@ -51,8 +51,11 @@ def run(
             fail(f"a release has no part {part}; there are: {', '.join(PARTS)}")
     chosen = version.current()
     check_tree(chosen, dry_run=dry_run)
+    # Before anything is made, which takes long.
     if {"linux", "images"} & {*(parts or PARTS)} and source.folder is None:
-        image.check_release()  # before anything is made
+        image.check_release()
+    if "images" in (parts or PARTS):
+        check_docker()
     shutil.rmtree(FOLDER, ignore_errors=True)
     FOLDER.mkdir()
     heading(f"Making {chosen} in {FOLDER.relative_to(paths.ROOT)}")
