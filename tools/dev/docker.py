@@ -79,7 +79,8 @@ def _has_buildx() -> bool:
 
 
 def _answers(docker: Docker) -> bool:
-    return docker.attempt("info", "--format", "{{.ServerVersion}}").returncode == 0
+    # Not `info`: Debian 13's docker ends it well where no daemon answers.
+    return docker.attempt("version", "--format", "{{.Server.Version}}").returncode == 0
 
 
 @contextlib.contextmanager
