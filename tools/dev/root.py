@@ -37,8 +37,10 @@ _COMPILER_CACHE = "root/.cache/ccache"
 _GIB = 1024**3
 _ROOT_BYTES = 6 * _GIB  # with all packages, a build and a suite
 # The mounts belong to a namespace of this command and what it starts, and end with the last of
-# them. Processes are the machine's: what `./dev up -d` leaves running the next command finds.
+# them. The root is one, too, since no program in a plain folder can make a namespace of mounts.
+# Processes are the machine's: what `./dev up -d` leaves running the next command finds.
 _ENTER = """
+mount --bind "$1" "$1"
 mount -t proc proc "$1/proc"
 mount --rbind /sys "$1/sys"
 mount --rbind /dev "$1/dev"
