@@ -196,6 +196,9 @@ class Notes(unittest.TestCase):
         with self.assertRaisesRegex(Failure, "nothing of 1.3.0"):
             release_notes.text("1.3.0", _CHANGELOG)
 
+    def test_right_after_a_release_they_say_that_nothing_has_changed(self) -> None:
+        self.assertIn("Nothing has changed", release_notes.text("1.3.0-dev", _RELEASED))
+
     def test_links_into_the_repository_become_text(self) -> None:
         self.assertIn(
             "- Of the next, and [Semantic](https://semver.org/).",
@@ -213,7 +216,19 @@ class Trees(unittest.TestCase):
         ):
             with self.assertRaisesRegex(Missing, "./dev root trixie"):
                 release.run([], image.Source(None), None, None, dry_run=True)
-            self.assertFalse(release.FOLDER.exists())
+            self.assertFalse((Path(made) / "dist").exists())
+
+    def test_without_docker_nothing_is_made(self) -> None:
+        with (
+            tempfile.TemporaryDirectory() as made,
+            mock.patch.object(release, "FOLDER", Path(made) / "dist"),
+            mock.patch.object(release, "check_tree"),
+            mock.patch.object(debian, "release", return_value=debian.IMAGE_RELEASE),
+            mock.patch("dev.docker.shutil.which", return_value=None),
+        ):
+            with self.assertRaisesRegex(Missing, "docker-cli"):
+                release.run([], image.Source(None), None, None, dry_run=True)
+            self.assertFalse((Path(made) / "dist").exists())
 
     def test_what_is_not_committed_is_not_released(self) -> None:
         with (

@@ -11,7 +11,9 @@ def text(chosen: str, changelog: str) -> str:
     heading = chosen if version.is_release(chosen) else "Unreleased"
     section = version.changelog_section(changelog, heading)
     if not section:
-        fail(f"CHANGELOG.md says nothing of {heading}")
+        if version.is_release(chosen):
+            fail(f"CHANGELOG.md says nothing of {heading}")
+        section = "Nothing has changed since the last release."
     return f"# Temporary Inbox Service {chosen}\n\n{without_relative_links(section)}\n"
 
 
