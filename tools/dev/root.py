@@ -37,17 +37,19 @@ _COMPILER_CACHE = "root/.cache/ccache"
 _GIB = 1024**3
 _ROOT_BYTES = 6 * _GIB  # with all packages, a build and a suite
 # The mounts belong to a namespace of this command and what it starts, and end with the last of
-# them. The root is one, too, since no program in a plain folder can make a namespace of mounts.
-# Processes are the machine's: what `./dev up -d` leaves running the next command finds.
+# them. The root is the namespace's own, not a folder of it as with chroot alone: programs there
+# make namespaces of mounts, and enter those of containers. Processes are the machine's: what
+# `./dev up -d` leaves running the next command finds.
 _ENTER = """
 mount --bind "$1" "$1"
 mount -t proc proc "$1/proc"
 mount --rbind /sys "$1/sys"
 mount --rbind /dev "$1/dev"
 mount --bind "$2" "$1/$3"
-root=$1
+cd "$1"
 shift 3
-exec chroot "$root" "$@"
+pivot_root . mnt
+exec chroot . sh -ec 'umount -l /mnt; exec "$@"' sh "$@"
 """
 
 
@@ -67,7 +69,7 @@ def run(release: str, command: list[str], *, fresh: bool) -> NoReturn:
     if os.geteuid() != 0:
         raise Missing("a root is made and entered by root: run `./dev root` with sudo")
     packages.ensure("root")
-    for program in ("chroot", "debootstrap", "git", "mount", "unshare"):
+    for program in ("chroot", "debootstrap", "git", "mount", "pivot_root", "unshare"):
         if not shutil.which(program):
             raise Missing(f"{program} is missing: install it")
     root = paths.cache("roots") / release
@@ -175,7 +177,7 @@ def processes_in(root: Path) -> list[int]:
     for process in Path("/proc").iterdir():
         if process.name.isdigit():
             try:
-                if (process / "root").readlink() == root:
+                if (process / "root").samefile(root):
                     found.append(int(process.name))
             except OSError:
                 continue  # it is gone
