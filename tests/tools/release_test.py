@@ -216,7 +216,7 @@ class Trees(unittest.TestCase):
         ):
             with self.assertRaisesRegex(Missing, "./dev root trixie"):
                 release.run([], image.Source(None), None, None, dry_run=True)
-            self.assertFalse((Path(made) / "dist").exists())
+            self.assertFalse(release.FOLDER.exists())
 
     def test_without_docker_nothing_is_made(self) -> None:
         with (
@@ -228,7 +228,7 @@ class Trees(unittest.TestCase):
         ):
             with self.assertRaisesRegex(Missing, "docker-cli"):
                 release.run([], image.Source(None), None, None, dry_run=True)
-            self.assertFalse((Path(made) / "dist").exists())
+            self.assertFalse(release.FOLDER.exists())
 
     def test_what_is_not_committed_is_not_released(self) -> None:
         with (
