@@ -76,12 +76,12 @@ def test_a_catch_all_takes_mail_to_any_name_below_the_domain() -> None:
     with (
         TempinboxContainer() as container,
         container.client() as client,
-        client.with_inbox(local_part="*", domain="ci.inbox.example") as inbox,
+        client.with_inbox(local_part="*", domain="build.inbox.example") as inbox,
     ):
-        assert inbox.email_address == "*@ci.inbox.example"
-        _send(container, "signup-4711@ci.inbox.example", "482913")
+        assert inbox.email_address == "*@build.inbox.example"
+        _send(container, "signup-4711@build.inbox.example", "482913")
 
-        assert inbox.wait_for_email().recipients == ["signup-4711@ci.inbox.example"]
+        assert inbox.wait_for_email().recipients == ["signup-4711@build.inbox.example"]
 
 
 def test_an_application_in_another_container_reaches_it_by_its_alias() -> None:
