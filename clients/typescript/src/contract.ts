@@ -1,7 +1,7 @@
 // Written by tools/generate/typescript_contract.py from docs/openapi.yaml; do not edit.
 import type { Operation } from './arguments.js';
 
-export const version = "0.2.0";
+export const version = "0.3.0-dev";
 
 export const contract = {
   listInboxes: {"method": "GET", "path": "/v1/inboxes", "queryParameters": {"status": {"is": "oneOf", "values": ["active", "expired", "all"]}, "tag": {"is": "text", "min": 1, "max": 50}, "address": {"is": "text", "min": 1, "max": 254}, "limit": {"is": "integer", "min": 1, "max": 100}, "cursor": {"is": "text", "min": 1, "max": 500}, "order": {"is": "oneOf", "values": ["desc", "asc"]}}},

@@ -34,7 +34,7 @@ from tempinbox.errors import (
 )
 from tempinbox.webhooks import verify_webhook
 
-__version__ = "0.2.0"
+__version__ = "0.3.0.dev0"
 __all__ = [
     "UNSET",
     "ApiError",
