@@ -49,6 +49,18 @@ class Failures(unittest.TestCase):
             ],
         )
 
+    def test_a_sanitizers_report_and_an_early_end_are_named(self) -> None:
+        text = (
+            "==7==ERROR: AddressSanitizer: heap-use-after-free on address 0x602000000010\n"
+            "    #0 0x55 in operator delete(void*) (/build/tests+0x55)\n"
+            "    #1 0x56 in run() /libs/a.cpp:7:9\n"
+            "SUMMARY: AddressSanitizer: heap-use-after-free /libs/a.cpp:7:9 in run()\n"
+            "integration: ended before its closing line, with exit code 1; the last it said:\n"
+            "All tests passed (9 assertions in 3 test cases)\n"
+        )
+        lines = text.splitlines()
+        self.assertEqual(read_failures(text), [lines[0], *(line.strip() for line in lines[2:5])])
+
     def test_of_an_output_without_any_the_last_lines_are(self) -> None:
         self.assertEqual(read_failures("one\ntwo\n\nthree\n"), ["one", "two", "three"])
 

@@ -6,7 +6,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from dev.tally import Tally, of_catch2, of_junit, of_node
+from dev.tally import Tally, has_catch2_closing, of_catch2, of_junit, of_node
 
 _RULE = "=" * 79 + "\n"
 
@@ -40,6 +40,11 @@ class Catch2(unittest.TestCase):
         self.assertEqual(
             of_catch2("All tests passed (1 assertion in 1 test case)\n", -11), Tally(1, 1)
         )
+
+    def test_one_that_died_after_its_closing_line_is_told_from_one_that_died_before(self) -> None:
+        self.assertTrue(has_catch2_closing("test cases: 2 | 1 passed | 1 failed\n"))
+        self.assertTrue(has_catch2_closing("All tests passed (1 assertion in 1 test case)\n"))
+        self.assertFalse(has_catch2_closing("ERROR: AddressSanitizer: heap-use-after-free\n"))
 
     def test_nothing_ran(self) -> None:
         self.assertFalse(of_catch2("No tests ran\n", 0).is_good())

@@ -1,12 +1,14 @@
 """Which tests run when, and on which build."""
 
+import contextlib
+import io
 import tempfile
 import unittest
 from collections.abc import Iterable
 from pathlib import Path
 from unittest import mock
 
-from dev import build, check, postgres, services, testing
+from dev import build, check, paths, postgres, services, testing
 from dev.jobs import Job
 from dev.tally import Tally
 from dev.terminal import Failure
@@ -82,6 +84,28 @@ class OnAnotherPostgres(unittest.TestCase):
     def test_other_tiers_have_none(self) -> None:
         with self.assertRaisesRegex(Failure, "--postgres is for integration"):
             testing.run(["unit"], None, builds=False, arguments=[], server="/usr")
+
+
+class AProgramOfTests(unittest.TestCase):
+    """Catch2's, or one that ends as a sanitizer ends it."""
+
+    def test_one_that_ends_before_its_closing_line_is_shown_to_its_last_word(self) -> None:
+        with (
+            tempfile.TemporaryDirectory() as folder,
+            mock.patch.object(paths, "program", return_value=Path(folder) / "tests"),
+            contextlib.redirect_stdout(io.StringIO()) as shown,
+        ):
+            program = Path(folder) / "tests"
+            program.write_text("#!/bin/sh\necho ERROR: AddressSanitizer\nexit 7\n")
+            program.chmod(0o755)
+            run = testing.Run(build.SANITIZE)
+            tally = testing._run_catch2("integration", run, ["a test"], {})
+        self.assertEqual(tally, Tally(failed=1))
+        self.assertIn(
+            "integration: ended before its closing line, with exit code 7; the last it said:\n"
+            "  ERROR: AddressSanitizer\n",
+            shown.getvalue(),
+        )
 
 
 class BeforeAChangeLands(unittest.TestCase):

@@ -20,6 +20,8 @@ from dev.terminal import heading, item, say
 # A line that names what failed, as Catch2, pytest, node's runner, a compiler and ./dev write it.
 _FAILURE = re.compile(
     r": FAILED:|^FAILED |^ERROR |^not ok |^\s*✖ | not good$|^FAILED: |\berror: |: not run, since "
+    r"|ERROR: \w+Sanitizer|^#\d+ 0x[0-9a-f]+ in .*/(?:libs|services|tests)/|^SUMMARY: "
+    r"|: ended before its closing line|: killed, "
 )
 _SHOWN_FAILURES = 20  # of one job
 _SHOWN_CHARACTERS = 300  # of a line

@@ -57,6 +57,11 @@ def of_catch2(output: str, exit_code: int) -> Tally:
     return tally
 
 
+def has_catch2_closing(output: str) -> bool:
+    """Catch2 came to its end; a sanitizer or a signal ends a program before."""
+    return bool(_CATCH2_ALL.search(output) or _CATCH2_SOME.search(output))
+
+
 def of_junit(report: Path, exit_code: int) -> Tally:
     """Reads pytest's --junitxml ; a run that wrote none, or failed outside its tests, counts as one
     failure.

@@ -42,7 +42,7 @@ from dev.locks import exclusively
 from dev.running import stop_on_signals
 from dev.suite import Suite, SuiteOptions
 from dev.supervision import crashes
-from dev.tally import Tally, of_catch2, of_junit, of_node
+from dev.tally import Tally, has_catch2_closing, of_catch2, of_junit, of_node
 from dev.terminal import Failure, fail, heading, item, paint, say
 
 _TIMEOUT_SECONDS = {
@@ -54,6 +54,7 @@ _TIMEOUT_SECONDS = {
     "clients": 1200,
 }
 _FUZZ_SECONDS = 10
+_LAST_LINES = 80  # of a test program that ended early: a sanitizer's report of two threads
 _WORKERS = 3  # at a time, of what mostly waits
 _ALL_WORKERS = 2  # tiers at a time, in `./dev test` and `--ci`
 _E2E = paths.ROOT / "tests" / "e2e"
@@ -169,7 +170,12 @@ def _run_catch2(tier: str, run: Run, share: list[str], environment: dict[str, st
         listed.write("\n".join(share) + "\n")
         listed.flush()
         command = [program, "--input-file", listed.name]
-        tally = of_catch2(*_run_program(tier, command, environment))
+        output, code = _run_program(tier, command, environment)
+    tally = of_catch2(output, code)
+    if tally.failed and not has_catch2_closing(output):
+        # Shares print side by side, so the last lines of this one stand far above.
+        say(f"{tier}: ended before its closing line, with exit code {code}; the last it said:")
+        say("".join(f"  {line}\n" for line in output.splitlines()[-_LAST_LINES:]))
     if tally.failed == 0 and tally.passed != len(share):
         fail(f"{len(share)} tests were to run, {tally.passed} did")
     return tally
