@@ -61,7 +61,8 @@ trace::span begin_send(runtime::host& host, const kafka::producer& producer, row
 
 } // namespace
 
-// Everything runs on the loop; delivery reports and coroutines in progress keep it alive.
+// Everything runs on the loop; delivery reports and coroutines in progress keep it alive, but not
+// the pool and the producer: once it is stopping, nothing may use them any more.
 struct publisher::state : std::enable_shared_from_this<publisher::state>
 {
     // Rows that were sent together.
@@ -100,6 +101,7 @@ struct publisher::state : std::enable_shared_from_this<publisher::state>
     bool is_stopping = false;
     asio::steady_timer linger_timer;
     async::reset_event has_stopped;
+    async::reset_event sweeper_ended; // or never began
     asio::steady_timer sweep_timer;
     asio::steady_timer drain_timer;
     steady::time_point next_measure;
@@ -118,6 +120,7 @@ publisher::state::state(runtime::host& where, postgres::pool& db, kafka::produce
       schema(schema_name),
       linger_timer(where.loop()),
       has_stopped(where.executor()),
+      sweeper_ended(where.executor()),
       sweep_timer(where.loop()),
       drain_timer(where.loop()),
       pending(
@@ -228,7 +231,7 @@ awaitable<void> publisher::state::remove(std::shared_ptr<state> self, std::vecto
         try {
             auto again = co_await self->outbox.remove(ids, self->host.instance());
             is_done = true;
-            if (!again.empty())
+            if (!again.empty() && !self->is_stopping)
                 self->take(std::move(again), {});
         } catch (const std::exception& error) {
             // The rows stay until this succeeds or their leases end.
@@ -244,11 +247,14 @@ awaitable<void> publisher::state::run_sweeper(std::shared_ptr<state> self)
 {
     while (!self->is_stopping && !self->is_draining) {
         co_await self->measure();
+        if (self->is_stopping || self->is_draining)
+            break;
         const auto delay = co_await self->sweep_once();
         const auto until = steady::now() + delay;
         while (!self->is_stopping && !self->is_draining && steady::now() < until)
             co_await self->wait(self->sweep_timer, until - steady::now());
     }
+    self->sweeper_ended.set();
 }
 
 // Claims one batch and waits for its outcomes before the next, so that an unreachable broker does
@@ -256,6 +262,8 @@ awaitable<void> publisher::state::run_sweeper(std::shared_ptr<state> self)
 awaitable<steady::duration> publisher::state::sweep_once()
 {
     auto rows = co_await claim();
+    if (is_stopping) // their leases end, and a sweep claims them
+        co_return sweep_interval;
     const bool is_full = rows.size() == static_cast<std::size_t>(claim_batch);
     const auto current = std::make_shared<step>();
     for (auto& one : rows)
@@ -303,7 +311,9 @@ awaitable<void> publisher::state::measure()
 publisher::publisher(runtime::host& host, postgres::pool& db, kafka::producer& producer,
                      std::string schema, row_remover remover)
     : state_(std::make_shared<state>(host, db, producer, schema, std::move(remover)))
-{}
+{
+    state_->sweeper_ended.set();
+}
 
 publisher::~publisher()
 {
@@ -316,6 +326,7 @@ publisher::~publisher()
 
 void publisher::start()
 {
+    state_->sweeper_ended.reset();
     asio::co_spawn(state_->host.loop(), state::run_sweeper(state_), asio::detached);
 }
 
@@ -336,6 +347,8 @@ awaitable<void> publisher::drain(std::chrono::milliseconds timeout)
     co_await self->deletes.stop(deadline);
     self->is_stopping = true;
     self->has_stopped.set();
+    self->sweep_timer.cancel();
+    co_await self->sweeper_ended.wait_until(deadline);
 }
 
 } // namespace tempinbox::outbox

@@ -2,9 +2,13 @@
 
 #include "integration/common/kafka/collected.hpp"
 #include "integration/common/kafka/sent.hpp"
+#include "integration/common/postgres/held_lock.hpp"
 
+#include <boost/asio/co_spawn.hpp>
 #include <catch2/catch.hpp>
 
+#include <memory>
+#include <optional>
 #include <set>
 
 using namespace tempinbox;
@@ -53,9 +57,25 @@ void leave_behind(testing::scratch_database& scratch, const std::vector<outbox::
         "UPDATE mailbox.outbox SET lease_until = now() - interval '1 s' WHERE owner = 'dead'");
 }
 
-int rows_left(testing::scratch_database& scratch)
+int rows_left(testing::scratch_database& scratch, const std::string& condition = "true")
 {
-    return scratch.execute("SELECT count(*) FROM mailbox.outbox")[0][0].as<int>();
+    return scratch.execute("SELECT count(*) FROM mailbox.outbox WHERE " + condition)[0][0]
+        .as<int>();
+}
+
+const std::string lock_outbox = "LOCK TABLE mailbox.outbox IN ACCESS EXCLUSIVE MODE";
+
+bool is_waiting_for_outbox(testing::scratch_database& scratch)
+{
+    return !scratch
+                .execute("SELECT FROM pg_locks WHERE NOT granted AND relation = "
+                         "'mailbox.outbox'::regclass")
+                .empty();
+}
+
+bool shows(const std::string& metric)
+{
+    return testing::test_host().metrics().text().find(metric) != std::string::npos;
 }
 
 // Counts the publishes of all publishers of the test's process.
@@ -256,6 +276,42 @@ TEST_CASE("drain publishes what is queued and deletes what was acknowledged", "[
     CHECK(rows_left(scratch) == 0);
 }
 
+TEST_CASE("a publisher that ends while it measures claims nothing any more", "[outbox]")
+{
+    testing::scratch_database scratch({schema});
+    leave_behind(scratch, {make_row("t", "a", 1, "x"), make_row("t", "b", 1, "x"),
+                           make_row("t", "c", 1, "x")});
+    auto here = std::make_unique<process>(scratch.db(), nowhere());
+    std::optional<testing::held_lock> lock(std::in_place, scratch.dsn(), lock_outbox);
+    here->publisher.start();
+    CHECK(testing::eventually([&] { return is_waiting_for_outbox(scratch); }));
+
+    here.reset();
+    lock.reset();
+
+    CHECK(testing::eventually(
+        [] { return shows("tempinbox_outbox_pending_events{schema=\"mailbox\"} 3"); }));
+    CHECK_FALSE(
+        testing::eventually([&] { return rows_left(scratch, "owner <> 'dead'") > 0; }, 300ms));
+}
+
+TEST_CASE("drain waits for what the sweeper does", "[outbox]")
+{
+    testing::scratch_database scratch({schema});
+    process here(scratch.db(), nowhere());
+    std::optional<testing::held_lock> lock(std::in_place, scratch.dsn(), lock_outbox);
+    here.publisher.start();
+    CHECK(testing::eventually([&] { return is_waiting_for_outbox(scratch); }));
+
+    const auto is_drained = std::make_shared<bool>(false);
+    boost::asio::co_spawn(testing::test_host().loop(), here.publisher.drain(10s),
+                          [is_drained](const std::exception_ptr&) { *is_drained = true; });
+
+    CHECK_FALSE(testing::eventually([&] { return *is_drained; }, 300ms));
+    lock.reset();
+    CHECK(testing::eventually([&] { return *is_drained; }));
+}
+
 TEST_CASE("a transaction that rolls back leaves nothing to publish", "[outbox]")
 {
     testing::scratch_database scratch({schema});
@@ -277,11 +333,8 @@ TEST_CASE("what waits is measured", "[outbox]")
     process here(scratch.db(), nowhere());
     here.publisher.start();
 
-    const auto shows = [](const std::string& line) {
-        return testing::test_host().metrics().text().find(line) != std::string::npos;
-    };
     CHECK(testing::eventually(
-        [&] { return shows("tempinbox_outbox_pending_events{schema=\"mailbox\"} 2"); }));
+        [] { return shows("tempinbox_outbox_pending_events{schema=\"mailbox\"} 2"); }));
     CHECK(shows("tempinbox_outbox_oldest_age_seconds{schema=\"mailbox\"} 90"));
 }
 
