@@ -37,7 +37,7 @@ delivery_engine::delivery_engine(runtime::host& host, request_sender send,
       send_(std::move(send)),
       on_outcome_(std::move(on_outcome)),
       limits_(limits),
-      lease_watch_(host.executor()),
+      lease_watch_(std::make_shared<boost::asio::steady_timer>(host.executor())),
       in_flight_(host.executor()),
       has_room_(host.executor(), async::reset_event::mode::automatic)
 {}
@@ -331,9 +331,10 @@ void delivery_engine::watch_leases()
 {
     if (std::exchange(is_watching_leases_, true))
         return;
-    lease_watch_.expires_after(lease_watch_interval);
-    lease_watch_.async_wait([this](const boost::system::error_code& canceled) {
-        if (canceled) // the engine is destroyed
+    lease_watch_->expires_after(lease_watch_interval);
+    // A timer that has expired calls its handler without an error even if it is destroyed before.
+    lease_watch_->async_wait([this, watch = std::weak_ptr(lease_watch_)](const auto& canceled) {
+        if (canceled || watch.expired()) // the engine is destroyed
             return;
         is_watching_leases_ = false;
         for (const auto& webhook : starved_)

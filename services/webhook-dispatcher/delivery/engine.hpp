@@ -140,7 +140,7 @@ private:
     std::uint64_t backlogs_noted_ = 0;
     std::deque<webhook_id>
         starved_; // stopped by a limit on requests, each once; the first has its turn next
-    boost::asio::steady_timer lease_watch_;
+    std::shared_ptr<boost::asio::steady_timer> lease_watch_;
     bool is_watching_leases_ = false;
     std::size_t held_ = 0;
     async::wait_group in_flight_;                              // requests

@@ -2,6 +2,7 @@
 
 #include "common/testing/await.hpp"
 
+#include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <catch2/catch.hpp>
@@ -390,4 +391,35 @@ TEST_CASE("draining gives back what waits and finishes what is under way", "[web
     CHECK(b.outcomes.size() == 12);
     CHECK(b.engine.held() == 0);
     CHECK_FALSE(b.engine.reserve(webhook, queue_kind::first));
+}
+
+TEST_CASE("an engine that ends when its watch of leases is due is left alone by it",
+          "[webhooks][engine]")
+{
+    // The loop polls its timers before the first or before the second of its next handlers.
+    const bool ends_second = GENERATE(false, true);
+    engine_limits limits;
+    limits.in_flight = 0;
+    bench b;
+    int given_back = 0;
+    auto engine = std::make_unique<delivery_engine>(
+        test_host(), [&](delivery_job job) { return b.send(std::move(job)); },
+        [&](const delivery_outcome&) { ++given_back; }, limits);
+    const auto webhook = webhook_id::make();
+    REQUIRE(engine->reserve(webhook, queue_kind::first));
+    engine->submit(b.job(webhook));
+
+    // Nothing runs the loop meanwhile, so that the watch is due at its next turn.
+    boost::asio::steady_timer(test_host().executor(), 1'050ms).wait();
+    boost::asio::post(test_host().executor(), [&] {
+        if (!ends_second)
+            return engine.reset();
+        boost::asio::post(test_host().executor(), [&] { engine.reset(); });
+    });
+
+    CHECK(eventually([&] { return !engine; }));
+    bool has_turned = false;
+    boost::asio::post(test_host().executor(), [&] { has_turned = true; });
+    CHECK(eventually([&] { return has_turned; }));
+    CHECK(given_back == 0);
 }
