@@ -40,6 +40,7 @@ consumer::state::state(runtime::host& where, consumer_settings given, batch_hand
       handle(std::move(handler)),
       completions(where.loop()),
       stopped(where.loop()),
+      can_handle(where.executor(), async::reset_event::mode::automatic),
       watch(where),
       clients(where, settings.cluster,
               [this](const kafka::settings& now) { return make_client(now); }),
@@ -52,7 +53,9 @@ consumer::state::state(runtime::host& where, consumer_settings given, batch_hand
       assigned_partitions(where.metrics().gauge("tempinbox_consumer_assigned_partitions",
                                                 "Partitions that the member reads",
                                                 {{"group", group}}))
-{}
+{
+    can_handle.set();
+}
 
 void consumer::state::open()
 {
@@ -210,8 +213,9 @@ void consumer::state::work_on(std::vector<record> records)
 void consumer::state::dispatch()
 {
     completions.push([self = shared_from_this(), batch = running] {
-        asio::co_spawn(self->host.loop(), self->handle(batch->records()),
+        asio::co_spawn(self->host.loop(), handle_alone(self, batch),
                        [self, batch](const std::exception_ptr& error) {
+                           self->can_handle.set();
                            if (error)
                                log::error("events not handled, they will be tried again",
                                           {{"group", self->group},
@@ -221,6 +225,14 @@ void consumer::state::dispatch()
                                                : running_batch::phase::done);
                        });
     });
+}
+
+awaitable<void> consumer::state::handle_alone(std::shared_ptr<state> self,
+                                              std::shared_ptr<running_batch> batch)
+{
+    co_await self->can_handle.wait();
+    if (!self->is_abandoned)
+        co_await self->handle(batch->records());
 }
 
 running_batch::phase consumer::state::wait_for_running(std::uint64_t ours)
@@ -281,6 +293,9 @@ awaitable<void> consumer::stop()
     }
     if (self->poller.joinable())
         self->poller.join();
+    // A batch whose partitions were lost may still be handled.
+    co_await self->can_handle.wait();
+    self->can_handle.set();
 }
 
 void consumer::pause()

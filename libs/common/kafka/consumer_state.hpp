@@ -1,5 +1,6 @@
 #pragma once
 
+#include "common/async/reset_event.hpp"
 #include "common/kafka/client.hpp"
 #include "common/kafka/client_reloader.hpp"
 #include "common/kafka/consumer.hpp"
@@ -56,6 +57,9 @@ struct consumer::state : std::enable_shared_from_this<consumer::state>
     std::atomic<bool> is_pause_requested{false};
     boost::asio::steady_timer stopped; // used on the loop
     bool has_stopped = false;          // used on the loop
+    // Used on the loop, set unless a batch is being handled: the partitions of a batch may be lost
+    // meanwhile, and the next one waits all the same.
+    async::reset_event can_handle;
     std::thread poller;
 
     broker_watch watch;
@@ -86,6 +90,8 @@ private:
     void work_on(std::vector<record> records);
     running_batch::phase wait_for_running(std::uint64_t ours);
     void dispatch();
+    static awaitable<void> handle_alone(std::shared_ptr<state> self,
+                                        std::shared_ptr<running_batch> batch);
     void pause_partitions(bool paused);
     void note_handled(const std::vector<record>& records);
     void commit_in_background();

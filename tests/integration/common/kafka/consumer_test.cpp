@@ -21,9 +21,11 @@ namespace {
 class member
 {
 public:
-    explicit member(std::string topic, std::string group, std::size_t batch_limit = 500)
+    explicit member(std::string topic, std::string group, std::size_t batch_limit = 500,
+                    kafka::settings cluster = testing::test_cluster())
         : consumer_(std::make_unique<kafka::consumer>(
-              testing::test_host(), settings_for(std::move(topic), std::move(group), batch_limit),
+              testing::test_host(),
+              settings_for(std::move(topic), std::move(group), batch_limit, std::move(cluster)),
               [this](const std::vector<kafka::record>& batch) { return handle(batch); }))
     {
         consumer_->start();
@@ -39,6 +41,10 @@ public:
     void stop() { testing::await(consumer_->stop(), 30s); }
     // Without waiting for the handler.
     void kill() { consumer_.reset(); }
+    bool has_seen(std::size_t count, std::chrono::milliseconds deadline = 20s)
+    {
+        return testing::eventually([&] { return seen.size() >= count; }, deadline);
+    }
     bool has_handled(std::size_t count, std::chrono::milliseconds deadline = 20s)
     {
         return testing::eventually([&] { return handled.size() >= count; }, deadline);
@@ -46,10 +52,10 @@ public:
 
 private:
     static kafka::consumer_settings settings_for(std::string topic, std::string group,
-                                                 std::size_t batch_limit)
+                                                 std::size_t batch_limit, kafka::settings cluster)
     {
         kafka::consumer_settings chosen;
-        chosen.cluster = testing::test_cluster();
+        chosen.cluster = std::move(cluster);
         chosen.topics = {std::move(topic)};
         chosen.group = std::move(group);
         chosen.retry_delay = 100ms;
@@ -280,6 +286,26 @@ TEST_CASE("a member reads on that gets a partition back which it had while its h
 
     CHECK(failing.has_handled(3, 30s));
     failing.stop();
+}
+
+TEST_CASE("a batch whose partitions were lost ends before the next one begins", "[kafka]")
+{
+    const auto topic = testing::scratch_topic("lost", 1);
+    testing::send_all(topic, numbered(0, 1));
+    // The broker takes the member for dead before it says again that it lives.
+    auto cluster = testing::test_cluster();
+    cluster.properties["session.timeout.ms"] = "6000";
+    cluster.properties["heartbeat.interval.ms"] = "8000";
+    member late(topic, topic, 500, cluster);
+    late.is_blocked = true;
+    REQUIRE(late.has_seen(1));
+
+    CHECK(testing::eventually([&] { return rebalances_of(topic) >= 2; }, 60s));
+    CHECK_FALSE(late.has_seen(2, 1s));
+
+    late.is_blocked = false;
+    CHECK(late.has_handled(2)); // nothing was committed
+    late.stop();
 }
 
 TEST_CASE("a missing topic is waited for", "[kafka]")
