@@ -120,6 +120,8 @@ awaitable<void> session::serve()
         goes_on = !cuts && client_keeps_ && !context_.is_draining;
         const auto status = answer.status;
         const bool is_sent = co_await send(std::move(answer), goes_on);
+        if (context_.is_stopped) // the route's name may be gone
+            co_return;
         note_served(span, status);
         if (!is_sent)
             co_return;

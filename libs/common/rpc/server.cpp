@@ -1,6 +1,5 @@
 #include "common/rpc/server.hpp"
 
-#include "common/async/wait_group.hpp"
 #include "common/core/ascii.hpp"
 #include "common/core/text.hpp"
 #include "common/json/writer.hpp"
@@ -160,8 +159,17 @@ server::server(runtime::host& host, http::server_settings settings, tokens& acce
     : host_(host),
       http_(
           host, for_rpc(std::move(settings)),
-          [this](http::request& received) { return handle(received); }, requiring_token(accepted))
+          [this](http::request& received) { return handle(received); }, requiring_token(accepted)),
+      batched_calls_(std::make_shared<async::wait_group>(host.executor()))
 {}
+
+awaitable<void> server::drain(std::chrono::milliseconds timeout)
+{
+    const auto until = async::deadline::after(timeout);
+    const auto calls = batched_calls_;
+    co_await http_.drain(timeout);
+    co_await calls->wait_until(until);
+}
 
 void server::add_raw(const std::string& method,
                      std::unique_ptr<google::protobuf::Message> prototype, raw_handler handle)
@@ -264,6 +272,7 @@ struct server::call_batch
     v1::CallResults results; // of a call that has not ended: deadline_exceeded
     std::size_t bytes = 0;   // of the answers
     async::wait_group under_way;
+    const std::shared_ptr<async::wait_group> of_server;
     // Where results are sent as they come:
     std::vector<int> ended; // those that are to be sent
     std::vector<bool> has_ended;
@@ -271,11 +280,13 @@ struct server::call_batch
     bool is_over = false;        // nothing more is sent
 
     call_batch(const method_entry& called, const http::request& received,
-               const boost::asio::any_io_executor& executor)
+               const boost::asio::any_io_executor& executor,
+               std::shared_ptr<async::wait_group> calls_of_server)
         : method(called),
           request_id(received.id),
           route(received.route),
           under_way(executor),
+          of_server(std::move(calls_of_server)),
           has_more(executor, async::reset_event::mode::automatic)
     {}
 
@@ -312,6 +323,7 @@ struct server::call_batch
     void end(int index)
     {
         under_way.done();
+        of_server->done();
         has_ended[static_cast<std::size_t>(index)] = true;
         if (!is_over)
             ended.push_back(index);
@@ -356,7 +368,8 @@ struct server::call_batch
 awaitable<http::response> server::invoke_all(const method_entry& method, http::request& received,
                                              async::deadline until)
 {
-    const auto batch = std::make_shared<call_batch>(method, received, host_.executor());
+    const auto batch =
+        std::make_shared<call_batch>(method, received, host_.executor(), batched_calls_);
     if (!batch->calls.ParseFromString(received.body))
         co_return error_response(
             failure(errc::invalid_argument, "the body is no " + v1::Calls().GetTypeName()));
@@ -368,6 +381,7 @@ awaitable<http::response> server::invoke_all(const method_entry& method, http::r
                                                 ", not " + std::to_string(count)));
 
     batch->under_way.add(static_cast<std::size_t>(count));
+    batched_calls_->add(static_cast<std::size_t>(count));
     batch->has_ended.resize(static_cast<std::size_t>(count));
     // A call without an answer has failed; an empty result would be a good one.
     for (int i = 0; i < count; ++i)

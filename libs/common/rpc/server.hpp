@@ -1,6 +1,7 @@
 #pragma once
 
 #include "common/async/deadline.hpp"
+#include "common/async/wait_group.hpp"
 #include "common/core/awaitable.hpp"
 #include "common/http/server.hpp"
 #include "common/rpc/method.hpp"
@@ -59,7 +60,8 @@ public:
 
     void start();
     host_port local_address() const { return http_.local_address(); }
-    awaitable<void> drain(std::chrono::milliseconds timeout) { return http_.drain(timeout); }
+    // Waits for the calls under way, those that outlived their request included.
+    awaitable<void> drain(std::chrono::milliseconds timeout);
     void stop() { http_.stop(); }
 
 private:
@@ -101,6 +103,7 @@ private:
     runtime::host& host_;
     std::map<std::string, method_entry, std::less<>> methods_;
     http::server http_;
+    std::shared_ptr<async::wait_group> batched_calls_; // under way
 };
 
 } // namespace tempinbox::rpc

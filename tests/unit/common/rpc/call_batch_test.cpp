@@ -15,6 +15,7 @@
 #include <boost/asio/detached.hpp>
 
 #include <algorithm>
+#include <optional>
 
 using namespace tempinbox;
 using namespace std::chrono_literals;
@@ -349,6 +350,34 @@ TEST_CASE("a call that takes too long does not take the answers of the others al
     CHECK(all.at("slow").error().code == errc::deadline_exceeded);
     released.set();
     CHECK(testing::eventually([&] { return has_ended; }));
+}
+
+TEST_CASE("drain waits for a call that outlived its request", "[rpc]")
+{
+    testing::token_file file;
+    testing::running_rpc_server running(file.tokens);
+    async::reset_event released(testing::test_host().executor());
+    bool has_ended = false, is_drained = false;
+    running.server.add(inbox_methods::get_raw_email, [&](inbox::v1::GetRawEmailRequest received) {
+        return answer_slowly(std::move(received), released, has_ended);
+    });
+    std::optional<rpc::client> client(std::in_place, testing::test_host(),
+                                      std::vector{running.server.local_address()}, file.tokens);
+    raw_emails all;
+    for (const auto* id : {"slow", "first"})
+        boost::asio::co_spawn(testing::test_host().loop(), read_in_time(*client, id, all, 1s),
+                              boost::asio::detached);
+    REQUIRE(testing::eventually([&] { return all.size() == 2; }));
+    client.reset(); // closes its connection
+
+    boost::asio::co_spawn(testing::test_host().loop(), running.server.drain(30s),
+                          [&](const std::exception_ptr&) { is_drained = true; });
+
+    CHECK_FALSE(testing::eventually([&] { return is_drained; }, 500ms));
+    CHECK_FALSE(has_ended);
+    released.set();
+    CHECK(testing::eventually([&] { return is_drained; }));
+    CHECK(has_ended);
 }
 
 TEST_CASE("a replica that hangs does not get every batch", "[rpc]")
