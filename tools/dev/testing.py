@@ -155,6 +155,8 @@ def _side_by_side(count: int, run_share: Callable[[int], Tally]) -> Tally:
 def _sanitizer_options() -> dict[str, str]:
     known_leaks = paths.ROOT / "tests" / "lsan.supp"
     return {
+        # As a signal, so that Catch2 names the test that was under way.
+        "ASAN_OPTIONS": "abort_on_error=1",
         "UBSAN_OPTIONS": "print_stacktrace=1",
         "LSAN_OPTIONS": f"suppressions={known_leaks}:print_suppressions=0",
     }
