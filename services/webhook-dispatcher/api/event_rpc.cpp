@@ -87,7 +87,7 @@ void add_page(v1::ReadEventsResponse& response, const read_params& params, const
 feed_decision judge(const feed_state& read, const feed_position& from)
 {
     feed_decision decision;
-    const bool is_of_epoch_before = from.epoch == read.epoch - 1;
+    const bool is_of_epoch_before = from.epoch == read.previous_epoch;
     const auto end = is_of_epoch_before ? read.epoch_position : read.last;
     decision.is_from_earliest = from.epoch != read.epoch && !is_of_epoch_before;
     if (decision.is_from_earliest || from.position > end) {

@@ -17,12 +17,11 @@ using postgres::run_autocommit;
 
 // The configuration's row is locked: nobody switches the feed on or off meanwhile. No event fills
 // the position that is left out, so a place from before the pause is one that is no longer there.
-// Epochs begin with the second of the opening (since 2026): a place of a feed that a restore lost
-// is of none of the epochs of the one that is opened in its place.
+// A place of a feed that a restore lost is of none of the epochs of the one that is opened in its
+// place.
 constexpr postgres::statement open_feed{"feeds_open", R"(
 INSERT INTO webhooks.feeds AS known (account_id, server, epoch)
-VALUES ($1::uuid, webhooks.feed_server(),
-    greatest(1, extract(epoch FROM clock_timestamp() - timestamptz '2026-01-01Z')::int))
+VALUES ($1::uuid, webhooks.feed_server(), webhooks.feed_epoch())
 ON CONFLICT (account_id) DO UPDATE SET is_recording = true, read_at = clock_timestamp(),
     position_at = greatest(known.position_at, clock_timestamp()),
     last_position = 1 + greatest(known.last_position, (
@@ -50,7 +49,7 @@ FROM webhooks.record_events($1::uuid[], $2::uuid[], $3::uuid[], $4::int[], $5::b
 // has the highest position looked up once, not for each row.
 constexpr postgres::statement read_events{"feeds_read", R"(
 SELECT f.is_recording, f.read_at < clock_timestamp() - interval '1 hour' AS is_read_long_ago,
-    f.epoch, f.epoch_position, f.last, r.position, r.event_id, r.inbox_id, r.type,
+    f.epoch, f.previous_epoch, f.epoch_position, f.last, r.position, r.event_id, r.inbox_id, r.type,
     CASE WHEN r.type = ANY ($4::int[]) AND ($5 = '' OR r.inbox_id = nullif($5, '')::uuid)
         THEN convert_from(r.body, 'UTF8') END AS body
 FROM (
@@ -159,6 +158,7 @@ feed_state read_state(const pqxx::result& rows)
     postgres::read_column(rows[0], "is_recording", state.is_recording);
     postgres::read_column(rows[0], "is_read_long_ago", state.is_read_long_ago);
     postgres::read_column(rows[0], "epoch", state.epoch);
+    postgres::read_column(rows[0], "previous_epoch", state.previous_epoch);
     postgres::read_column(rows[0], "epoch_position", state.epoch_position);
     postgres::read_column(rows[0], "last", state.last);
     for (const auto& row : rows)

@@ -72,6 +72,7 @@ struct feed_state
     bool is_recording = true;
     bool is_read_long_ago = false; // touch() is due
     int epoch = 1;
+    int previous_epoch = 0;
     std::int64_t epoch_position = 0; // the last position of the epoch before
     std::int64_t last = 0;           // the highest position given so far
     std::vector<feed_event> rows;    // in the order of their positions

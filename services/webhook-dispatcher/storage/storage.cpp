@@ -3,7 +3,7 @@
 namespace tempinbox::webhooks {
 namespace {
 
-constexpr int schema_version = 5;
+constexpr int schema_version = 6;
 
 } // namespace
 

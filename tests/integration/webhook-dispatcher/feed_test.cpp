@@ -331,10 +331,10 @@ TEST_CASE("positions of before a restore go on below it and are reset above it",
     const auto ahead = s.read(4, 100, s.epoch);
     CHECK(ahead.outcome() == v1::FEED_OUTCOME_RESET);
     CHECK(ahead.resume_position() == 3);
-    CHECK(ahead.epoch() == s.epoch + 1);
-    CHECK(s.read(5, 100, s.epoch + 1).outcome() == v1::FEED_OUTCOME_READ);
-    CHECK(s.read(6, 100, s.epoch + 1).outcome() == v1::FEED_OUTCOME_RESET);
-    for (const int epoch : {s.epoch - 1, s.epoch + 2, 0, -5}) {
+    CHECK(ahead.epoch() > s.epoch);
+    CHECK(s.read(5, 100, ahead.epoch()).outcome() == v1::FEED_OUTCOME_READ);
+    CHECK(s.read(6, 100, ahead.epoch()).outcome() == v1::FEED_OUTCOME_RESET);
+    for (const int epoch : {s.epoch - 1, ahead.epoch() + 1, 0, -5}) {
         const auto foreign = s.read(1, 100, epoch);
         CHECK(foreign.outcome() == v1::FEED_OUTCOME_RESET);
         CHECK(foreign.resume_position() == 0);
@@ -371,9 +371,44 @@ TEST_CASE("after a restore who was past the moment begins there once, and nobody
     }
     const auto before = s.read(2, 100, s.epoch);
     CHECK(before.outcome() == v1::FEED_OUTCOME_READ);
-    CHECK(before.epoch() == s.epoch + 1);
+    CHECK(before.epoch() > s.epoch);
     CHECK(feed_suite::ids_of(before) == names{ids[2], ids[3], ids[4], ids[5], fresh});
     CHECK(s.read(before.position(), 100, before.epoch()).events_size() == 0);
+}
+
+TEST_CASE("after a second restore to the same moment readers of the first one are reset, too",
+          "[webhooks][feed][postgres]")
+{
+    feed_suite s;
+    s.open();
+    // It was opened a while ago.
+    s.scratch.execute("UPDATE webhooks.feeds SET epoch = epoch - 100");
+    const auto opened = s.open().epoch();
+    s.deliver_mails(3);
+    s.scratch.execute("CREATE TABLE webhooks.feeds_of_backup AS SELECT * FROM webhooks.feeds");
+    const auto restore = [&s](const std::string& server) {
+        s.scratch.execute("DELETE FROM webhooks.feed_events WHERE position > 3");
+        s.scratch.execute("DELETE FROM webhooks.feeds");
+        s.scratch.execute("INSERT INTO webhooks.feeds SELECT * FROM webhooks.feeds_of_backup");
+        s.scratch.execute("UPDATE webhooks.feeds SET server = '" + server + "'");
+        return s.deliver_mails(2);
+    };
+    restore("one timeline");
+    const auto first = s.read(3, 100, opened);
+    REQUIRE(first.position() == 5);
+    // An epoch is a second.
+    REQUIRE(testing::eventually([&] {
+        return s.count("webhooks.feed_epoch() AS second WHERE second > " +
+                       std::to_string(first.epoch())) == 1;
+    }));
+
+    const auto ids = restore("another timeline");
+
+    const auto reset = s.read(first.position(), 100, first.epoch());
+    REQUIRE(reset.outcome() == v1::FEED_OUTCOME_RESET);
+    CHECK(feed_suite::ids_of(s.read(3, 100, opened)) == ids);
+    CHECK(s.read(4, 100, opened).outcome() == v1::FEED_OUTCOME_RESET);
+    CHECK(s.read(4, 100, opened).resume_position() == 3);
 }
 
 TEST_CASE("a restore to before the first event, or before the feed, is noticed, too",

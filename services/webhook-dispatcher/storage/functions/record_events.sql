@@ -39,7 +39,8 @@ BEGIN
         SELECT f.account_id, greatest(moment, f.position_at) AS recorded_at,
             f.position_at < date_trunc('day', moment, 'UTC') OR f.server <> here AS is_old,
             f.server NOT IN ('', here) AS is_moved,
-            f.epoch + CASE WHEN f.server NOT IN ('', here) THEN 1 ELSE 0 END AS epoch,
+            CASE WHEN f.server NOT IN ('', here) THEN greatest(f.epoch + 1, webhooks.feed_epoch())
+                ELSE f.epoch END AS epoch,
             greatest(f.last_position, (
                 SELECT e.position FROM webhooks.feed_events AS e
                 WHERE e.account_id = f.account_id AND e.recorded_at >= f.position_at
@@ -57,6 +58,7 @@ BEGIN
     ), moved AS (
         UPDATE webhooks.feeds AS f SET last_position = l.position, position_at = l.recorded_at,
             server = here, epoch = l.epoch,
+            previous_epoch = CASE WHEN l.is_moved THEN f.epoch ELSE f.previous_epoch END,
             epoch_position = CASE WHEN l.is_moved THEN l.position ELSE f.epoch_position END
         FROM last AS l WHERE l.is_old AND f.account_id = l.account_id
     )
