@@ -20,7 +20,6 @@ struct read_params
 {
     plans::account_state account;
     feed_position from;
-    int limit = 0;
     feed_filter wanted;
 };
 
@@ -38,7 +37,7 @@ result<read_params> read_params_of(const v1::ReadEventsRequest& request)
     read_params params;
     params.account = *account;
     params.from = {request.epoch(), request.position()};
-    params.limit = request.limit();
+    params.wanted.limit = request.limit();
     params.wanted.kinds = *kinds;
     if (!request.inbox_id().empty()) {
         const auto inbox = inbox_id::parse(request.inbox_id());
@@ -47,7 +46,7 @@ result<read_params> read_params_of(const v1::ReadEventsRequest& request)
         params.wanted.inbox = *inbox;
     }
     const bool is_filtered = params.wanted.inbox || params.wanted.kinds != event_set::all();
-    params.wanted.max_rows = is_filtered ? max_rows : params.limit;
+    params.wanted.max_rows = is_filtered ? max_rows : params.wanted.limit;
     return params;
 }
 
@@ -62,8 +61,8 @@ v1::FeedEvent to_message(const feed_event& event)
     return message;
 }
 
-// Up to the limit, until the payloads are large, and never past a hole, which the next page begins
-// with; the position is that of the last row looked at.
+// Until the payloads are large, and never past a hole, which the next page begins with; the
+// position is that of the last row looked at.
 void add_page(v1::ReadEventsResponse& response, const read_params& params, const feed_state& read)
 {
     std::size_t size = 0;
@@ -73,8 +72,7 @@ void add_page(v1::ReadEventsResponse& response, const read_params& params, const
             return;
         if (row.body) {
             size += row.body->size();
-            if (response.events_size() == params.limit ||
-                (size > max_payloads && response.events_size() > 0))
+            if (size > max_payloads && response.events_size() > 0)
                 return;
             *response.add_events() = to_message(row);
         }

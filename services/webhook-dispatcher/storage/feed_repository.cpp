@@ -46,12 +46,12 @@ FROM webhooks.record_events($1::uuid[], $2::uuid[], $3::uuid[], $4::int[], $5::b
     timestamptz 'epoch' + $6 * interval '1 microsecond'))"};
 
 // One statement, so that the floor, the highest position and the rows are of one moment. OFFSET 0
-// has the highest position looked up once, not for each row.
+// has the highest position looked up once, not for each row. The running count ends the look before
+// the match behind the limit, so no more bodies are read than a page may have.
 constexpr postgres::statement read_events{"feeds_read", R"(
 SELECT f.is_recording, f.read_at < clock_timestamp() - interval '1 hour' AS is_read_long_ago,
     f.epoch, f.previous_epoch, f.epoch_position, f.last, r.position, r.event_id, r.inbox_id, r.type,
-    CASE WHEN r.type = ANY ($4::int[]) AND ($5 = '' OR r.inbox_id = nullif($5, '')::uuid)
-        THEN convert_from(r.body, 'UTF8') END AS body
+    CASE WHEN r.is_match THEN convert_from(r.body, 'UTF8') END AS body
 FROM (
     SELECT known.*, greatest(known.last_position, (
         SELECT e.position FROM webhooks.feed_events AS e
@@ -59,8 +59,13 @@ FROM (
         ORDER BY e.position DESC LIMIT 1)) AS last
     FROM webhooks.feeds AS known WHERE known.account_id = $1::uuid OFFSET 0) AS f
 LEFT JOIN LATERAL (
-    SELECT e.position, e.event_id, e.inbox_id, e.type, e.body FROM webhooks.feed_events AS e
-    WHERE e.account_id = f.account_id AND e.position > $2 ORDER BY e.position LIMIT $3) AS r ON true
+    SELECT m.*, count(*) FILTER (WHERE m.is_match) OVER (ORDER BY m.position) AS matches
+    FROM (
+        SELECT e.position, e.event_id, e.inbox_id, e.type, e.body,
+            e.type = ANY ($4::int[]) AND ($5 = '' OR e.inbox_id = nullif($5, '')::uuid) AS is_match
+        FROM webhooks.feed_events AS e
+        WHERE e.account_id = f.account_id AND e.position > $2
+        ORDER BY e.position LIMIT $3) AS m) AS r ON r.matches <= $6
 ORDER BY r.position)"};
 
 constexpr postgres::statement touch_feed{"feeds_touch", R"(
@@ -236,7 +241,7 @@ feed_repository::read(account_id account, std::int64_t position, feed_filter wan
             const auto inbox = wanted.inbox ? wanted.inbox->text() : std::string();
             const auto rows = postgres::exec_prepared(
                 tx, read_events.name, account.text(), position, wanted.max_rows,
-                postgres::to_array(numbers_of(wanted.kinds)), inbox);
+                postgres::to_array(numbers_of(wanted.kinds)), inbox, wanted.limit);
             if (rows.empty())
                 return std::nullopt;
             return read_state(rows);

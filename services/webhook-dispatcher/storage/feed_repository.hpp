@@ -78,11 +78,12 @@ struct feed_state
     std::vector<feed_event> rows;    // in the order of their positions
 };
 
-// Which events a reader wants, and how many are looked at.
+// Which events a reader wants, how many of them, and how many are looked at.
 struct feed_filter
 {
     event_set kinds = event_set::all();
     std::optional<inbox_id> inbox;
+    int limit = 100;
     int max_rows = 100;
 };
 

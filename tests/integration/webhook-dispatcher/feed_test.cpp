@@ -127,6 +127,31 @@ TEST_CASE("pages go on where the last one ended, and filters move on behind what
     CHECK_FALSE(await(s.process.event_rpc.read(s.request(0, 501))).has_value());
 }
 
+TEST_CASE("no more events are read from the table than a page with a filter may have",
+          "[webhooks][feed][postgres]")
+{
+    feed_suite s;
+    s.open();
+    const auto inbox = inbox_id::make();
+    s.deliver({created_record(s.account, inbox, event_id::make())});
+    s.deliver_mails(300);
+    webhooks::feed_filter wanted;
+    wanted.kinds = webhooks::read_event_set({"email.received"}).value();
+    wanted.limit = 5;
+    wanted.max_rows = 2'000;
+
+    // The event that the filter leaves out, and five.
+    CHECK(await(s.process.feeds.read(s.account, 0, wanted)).value().rows.size() == 6);
+    wanted.inbox = inbox;
+    CHECK(await(s.process.feeds.read(s.account, 0, wanted)).value().rows.size() == 301);
+
+    auto request = s.request(0, 5);
+    request.add_types("email.received");
+    const auto page = s.read(request);
+    CHECK(page.events_size() == 5);
+    CHECK(page.position() == 6);
+}
+
 TEST_CASE("a page ends at 256 KiB", "[webhooks][feed][postgres]")
 {
     feed_suite s;
