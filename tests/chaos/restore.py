@@ -168,7 +168,7 @@ def _rehearse(
         "account", "create", "--email", "changed@example.com", "--plan", "pro"
     )["accountId"]
     delay_until(began + _MOMENT * seconds)
-    feed.before = feed.latest()
+    feed.before = feed.read_on(feed.begin)
     before = Before("", set(load.confirmed()), {account.account_id: "premium", changed: "pro"})
     before.moment = suite.server.query(_NOW)
     item("moment", f"{before.moment}, {len(before.emails)} mails answered 250")
@@ -176,7 +176,7 @@ def _rehearse(
     for thread in threads:
         thread.join()
     item("after it", f"{len(load.confirmed()) - len(before.emails)} mails answered 250")
-    feed.past = feed.latest()
+    feed.past = feed.read_on(feed.before)
     violations = list(calls.violations)
 
     heading("Restoring")
@@ -367,7 +367,7 @@ def _check_feed(found: _Found, published: set[str]) -> Iterable[str]:
     """What Kafka holds is in the feed, once, for who was before the moment and who was past it."""
     with contextlib.suppress(TimeoutError):
         _wait(
-            lambda: published <= set(found.feed.follow(found.feed.begin)),
+            lambda: published <= found.feed.read_on(found.feed.begin).known,
             found.deadline,
             "the feed has all events",
         )

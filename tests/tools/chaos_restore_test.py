@@ -13,26 +13,36 @@ _INBOX = "01934f2f-0000-7c11-8a36-93d02c5b7e10"
 class Feed(unittest.TestCase):
     """Who reads the feed misses nothing, whether it was past the moment or before it."""
 
-    def _violations(
-        self,
-        everything: str = "1234",
-        before: str = "234",
-        past: str = "34",
-    ) -> list[str]:
-        expected = set("134")
-        return list(restored_feed.check(list(everything), list(before), list(past), expected))
+    def _violations(self, everything: str) -> list[str]:
+        return list(restored_feed.check(list(everything), set("134")))
+
+    def _missed(self, known: str, read: str) -> list[str]:
+        everything, expected = list("12345"), set("1345")
+        return list(
+            restored_feed.check_reader("past", set(known), list(read), everything, expected)
+        )
 
     def test_each_event_once_and_ends_of_the_feed_are_fine(self) -> None:
-        self.assertEqual(self._violations(), [])
+        self.assertEqual(self._violations("1234"), [])
+        self.assertEqual(self._missed("12", "345"), [])
+        self.assertEqual(self._missed("1", "2345"), [])
+
+    def test_what_a_reader_had_before_it_need_not_come_again(self) -> None:
+        self.assertEqual(self._missed("123", "45"), [])
 
     def test_events_that_are_missing_or_there_twice_are_named(self) -> None:
-        self.assertEqual(self._violations("134", "34", "4"), [])
+        self.assertEqual(self._violations("134"), [])
         self.assertIn("lacks 1 events, such as 1", self._violations("234")[0])
-        self.assertIn("has twice 1 events, such as 4", self._violations("12344", "44", "4")[0])
+        self.assertIn("has twice 1 events, such as 4", self._violations("12344")[0])
 
     def test_a_reader_that_skips_or_gets_nothing_is_named(self) -> None:
-        self.assertIn("from before the moment did not", self._violations(before="24")[0])
-        self.assertIn("from past the moment got nothing", self._violations(past="")[0])
+        self.assertIn("from past the moment did not", self._missed("1", "235")[0])
+        self.assertIn("from past the moment got nothing", self._missed("12345", "")[0])
+
+    def test_a_reader_that_goes_on_too_far_on_is_named(self) -> None:
+        (violation,) = self._missed("12", "45")
+
+        self.assertIn("misses 1 events, such as 3", violation)
 
 
 class EventIds(unittest.TestCase):
