@@ -3,6 +3,7 @@
 
 #include "common/kafka/topics.hpp"
 #include "common/rpc/client.hpp"
+#include "common/rpc/webhook_methods.hpp"
 #include "webhook-dispatcher/service.hpp"
 
 #include <catch2/catch.hpp>
@@ -220,6 +221,52 @@ TEST_CASE("an event that PostgreSQL refuses goes to the dead letters alone",
     CHECK(
         eventually([&] { return s.count("webhooks.deliveries WHERE state = 'succeeded'") == 2; }));
     CHECK(s.hook.requests().size() == 2);
+    reader.stop();
+}
+
+TEST_CASE("an event that its feed cannot record goes to the dead letters alone, and comes last",
+          "[webhooks][feed][kafka][postgres]")
+{
+    running_service s;
+    rpc::client client(testing::test_host(), {s.service->rpc_address()}, s.tokens);
+    v1::OpenFeedRequest request;
+    *request.mutable_account() = testing::account_on_plan(s.account, 5, 20);
+    REQUIRE(await(client.call(webhook_methods::open_feed, request)).has_value());
+    std::vector<kafka::record> dead_letters;
+    kafka::broadcast_reader reader(
+        testing::test_host(), s.cluster(), {s.dead_letter_topic},
+        [&](const std::vector<kafka::record>& batch) {
+            dead_letters.insert(dead_letters.end(), batch.begin(), batch.end());
+        },
+        true);
+    reader.start();
+    auto before = testing::email(s.account), poison = testing::email(s.account, "poison"),
+         after = testing::email(s.account);
+    before.set_inbox_id(poison.inbox_id()); // the same key: the same partition
+    after.set_inbox_id(poison.inbox_id());
+    s.stop(); // so that they come in one batch
+    s.scratch.execute("ALTER TABLE webhooks.feed_events ADD CONSTRAINT no_poison "
+                      "CHECK (convert_from(body, 'UTF8') NOT LIKE '%poison%')");
+
+    for (const auto& message : {before, poison, after})
+        s.publish(testing::email_record(message), s.email_topic);
+    s.start();
+
+    REQUIRE(eventually([&] { return dead_letters.size() == 1; }, 30s));
+    CHECK(dead_letters[0].header("ce_id") == poison.email_id());
+    CHECK(dead_letters[0].header("dead_letter_reason").value_or("").find("no_poison") !=
+          std::string_view::npos);
+    CHECK(s.count("webhooks.feed_events") == 2);
+
+    s.scratch.execute("ALTER TABLE webhooks.feed_events DROP CONSTRAINT no_poison");
+    s.publish(dead_letters[0], s.email_topic);
+
+    REQUIRE(eventually([&] { return s.count("webhooks.feed_events") == 3; }, 30s));
+    std::vector<std::string> ids;
+    for (const auto& row : s.scratch.execute(
+             "SELECT event_id FROM webhooks.feed_events WHERE position <= 3 ORDER BY position"))
+        ids.push_back(row[0].as<std::string>());
+    CHECK(ids == std::vector{before.email_id(), after.email_id(), poison.email_id()});
     reader.stop();
 }
 
