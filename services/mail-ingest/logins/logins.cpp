@@ -153,8 +153,13 @@ awaitable<login_result> logins::log_in(address client, smtp::credentials given)
         return owner;
     }();
     const bool is_password = (known ? *known : nobody).is_password(digest, now);
-    if (!known || !is_password || !known->is_active(now))
-        co_return refuse(client, user, known);
+    if (!known || !is_password || !known->is_active(now)) {
+        auto refused = refuse(client, user, known);
+        // The owner of a login past the plan's number has the right password.
+        if (is_password)
+            refused.login.reset();
+        co_return refused;
+    }
     co_return accept(client, *known, std::move(digest));
 }
 

@@ -63,6 +63,10 @@ struct capture_world : mailbox::seeds::world
     {
         return testing::await(emails.find(account.account, email_id::parse(id).value())).value();
     }
+    std::vector<mailbox::rejection> rejections_of(const mailbox::inbox& inbox)
+    {
+        return testing::await(inboxes.list_rejections(account.account, inbox.id)).value();
+    }
     std::int64_t emails_of_neighbour()
     {
         return testing::await(inboxes.find(neighbour.account, others.id)).value().email_count;
@@ -87,6 +91,11 @@ struct submission_server : mail_server
 
     host_port clear() const { return listener.address(port_kind::submission_clear); }
 };
+
+double logins_looked_up()
+{
+    return testing::shown_metric("tempinbox_mail_ingest_login_lookups_total");
+}
 
 double logins_counted(const std::string& result)
 {
@@ -242,6 +251,12 @@ TEST_CASE("logins past the plan's number are refused, and come back with it",
     mail_client oldest(server.clear());
     CHECK(oldest.log_in(world.user, world.password) == good);
 
+    // The password was right until here: the first that its inbox shows is a wrong one.
+    mail_client guesser(server.clear());
+    CHECK(guesser.log_in(user, credentials::make_capture_password().reveal()) == bad);
+    REQUIRE(testing::eventually([&] { return !world.rejections_of(second).empty(); }));
+    CHECK(world.rejections_of(second).front().attempts == 1);
+
     shrunk.version = 3;
     shrunk.limits.captures = 2;
     testing::await(states.put({shrunk}));
@@ -396,11 +411,33 @@ TEST_CASE("wrong passwords for a known user are among its inbox's rejections",
     CHECK(client.log_in(world.user, credentials::make_capture_password().reveal()) == bad);
 
     CHECK(testing::eventually([&] {
-        const auto listed =
-            testing::await(world.inboxes.list_rejections(world.account.account, world.staging.id));
-        return listed && listed->size() == 1 && listed->front().reason == "bad_login" &&
-               listed->front().reply == bad;
+        const auto listed = world.rejections_of(world.staging);
+        return listed.size() == 1 && listed.front().reason == "bad_login" &&
+               listed.front().reply == bad && listed.front().attempts == 1;
     }));
+}
+
+TEST_CASE("what has the wrong form is not looked up", "[mail-ingest][postgres][logins]")
+{
+    capture_world world;
+    submission_server server(world.scratch.dsn());
+    const auto before = logins_looked_up();
+    for (const auto& user : {std::string("staging@mail.test"), world.user + "x", world.password}) {
+        mail_client client(server.clear());
+        CHECK(client.log_in(user, world.password) == bad);
+    }
+    for (const auto& password : {std::string("hunter2"), world.password.substr(0, 20)}) {
+        mail_client client(server.clear());
+        CHECK(client.log_in(world.user, password) == bad);
+    }
+    CHECK(logins_looked_up() == before);
+
+    mail_client client(server.clear());
+    CHECK(client.log_in(world.user, credentials::make_capture_password().reveal()) == bad);
+    CHECK(logins_looked_up() == before + 1);
+    // What came before it has been recorded, too.
+    CHECK(testing::eventually([&] { return !world.rejections_of(world.staging).empty(); }));
+    CHECK(world.count("rejections") == 1);
 }
 
 TEST_CASE("a good login renews its inbox once a tenth of its life has passed",
