@@ -14,6 +14,17 @@ namespace {
 
 constexpr std::int64_t max_grace_seconds = 86'400;
 
+const std::string not_set = "the operator has not set capture-host and capture-starttls-ports, "
+                            "capture-tls-ports or capture-clear-ports";
+
+// For requests whose bodies have no field to leave out.
+result<void> check_logins(const capture_server& server)
+{
+    if (server.is_set())
+        return {};
+    return failure{errc::invalid_argument, "This service has no logins: " + not_set};
+}
+
 // A call with the password whose digest it sends.
 template <class Request>
 struct with_password
@@ -38,7 +49,7 @@ read_new_login(const http::request& received, const caller& who, const capture_s
         return body.error();
     if (const auto all_known = body->finish(); !all_known)
         return all_known.error();
-    if (const auto served = check_captures(server); !served)
+    if (const auto served = check_logins(server); !served)
         return served.error();
 
     with_password<inbox::v1::CreateLoginRequest> call{{}, credentials::make_capture_password()};
@@ -62,7 +73,7 @@ read_rotation(const http::request& received, const caller& who, const capture_se
     const auto grace = body->integer("graceSeconds", 0, max_grace_seconds);
     if (const auto all_known = body->finish(); !all_known)
         return all_known.error();
-    if (const auto served = check_captures(server); !served)
+    if (const auto served = check_logins(server); !served)
         return served.error();
 
     with_password<inbox::v1::RotateLoginRequest> call{{}, credentials::make_capture_password()};
@@ -80,9 +91,7 @@ result<void> check_captures(const capture_server& server)
 {
     if (server.is_set())
         return {};
-    return failure{errc::invalid_argument,
-                   "capture must be left out here: the operator has not set capture-host and "
-                   "capture-starttls-ports, capture-tls-ports or capture-clear-ports"};
+    return failure{errc::invalid_argument, "capture must be left out here: " + not_set};
 }
 
 // POST /v1/inboxes/{inboxId}/capture

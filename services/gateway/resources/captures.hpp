@@ -10,7 +10,8 @@ namespace tempinbox::gateway {
 
 // The logins of capture inboxes. The passwords are made here; only their digests leave.
 
-// Fails with the settings that lack where there are no captures.
+// For the field `capture` of a new inbox: fails with the settings that lack where there are no
+// captures.
 result<void> check_captures(const capture_server& server);
 
 awaitable<http::response> create_login(const http::request& received, const caller& who,
