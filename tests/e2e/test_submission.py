@@ -28,6 +28,7 @@ _NEEDS_TLS = "530 5.7.0 Must issue a STARTTLS command first"
 _GOOD = "235 2.7.0 Authentication successful"
 _BAD = "535 5.7.8 Authentication credentials invalid"
 _ENDED = "421 4.7.0 Login is no longer valid"
+_TOO_MANY_FAILURES = "421 4.7.0 Too many failed logins"
 
 _hosts = itertools.count(1)
 
@@ -222,7 +223,7 @@ def test_the_fourth_failure_closes(capture: Capture, stranger: SmtpSession) -> N
 
     assert [stranger.say(wrong) for _ in range(4)] == [
         *[_BAD] * 3,
-        "421 4.7.0 Too many failed logins",
+        _TOO_MANY_FAILURES,
     ]
     assert time.monotonic() - began >= 2
     assert stranger.reply() == ""
@@ -484,6 +485,12 @@ def test_no_password_is_in_a_log(capture: Capture, tmp_path: Path) -> None:
 _GUESSING_ADDRESSES = [f"127.8.0.{number}" for number in range(1, 101)]
 _SESSIONS_OF_EACH = 10
 _GUESSES_OF_EACH = 3  # in a session; the fourth closes it
+# How long the replies to failures wait, from which failure on (docs/reference/limits.md).
+_USER_FAILURES_WITHOUT_DELAY = 19
+_USER_DELAY_SECONDS = 5
+_ADDRESS_FAILURES_WITHOUT_DELAY = 9
+_ADDRESS_DELAY_SECONDS = 2
+_ADDRESS_FAILURES_BEFORE_REFUSAL = 100
 
 
 async def _say_auths(port: int, source: str, auths: list[str]) -> list[str]:
@@ -503,8 +510,14 @@ async def _say_auths(port: int, source: str, auths: list[str]) -> list[str]:
         writer.close()
 
 
+async def _time_auths(port: int, source: str, auths: list[str]) -> tuple[list[str], float]:
+    """The same, and how many seconds the session took."""
+    began = time.monotonic()
+    return await _say_auths(port, source, auths), time.monotonic() - began
+
+
 async def _log_in_during(
-    guessing: asyncio.Future[list[list[str]]], port: int, source: str, auth: str
+    guessing: asyncio.Future[list[tuple[list[str], float]]], port: int, source: str, auth: str
 ) -> list[float]:
     """Logs in over and over while others guess; how long each took."""
     times: list[float] = []
@@ -521,11 +534,11 @@ def test_guessing_finds_nothing_and_keeps_no_owner_out(capture: Capture, tmp_pat
     wrong = [f"tic_guess{number:033}" for number in range(_SESSIONS_OF_EACH * _GUESSES_OF_EACH)]
     auths = [capture.auth(password) for password in wrong]
 
-    async def guess_and_log_in() -> tuple[list[list[str]], list[float]]:
+    async def guess_and_log_in() -> tuple[list[tuple[list[str], float]], list[float]]:
         guessing = asyncio.ensure_future(
             asyncio.gather(
                 *(
-                    _say_auths(port, source, auths[first : first + _GUESSES_OF_EACH])
+                    _time_auths(port, source, auths[first : first + _GUESSES_OF_EACH])
                     for source in _GUESSING_ADDRESSES
                     for first in range(0, len(auths), _GUESSES_OF_EACH)
                 )
@@ -544,10 +557,46 @@ def test_guessing_finds_nothing_and_keeps_no_owner_out(capture: Capture, tmp_pat
         sessions, times = asyncio.run(guess_and_log_in())
 
     assert len(sessions) == len(_GUESSING_ADDRESSES) * _SESSIONS_OF_EACH
-    assert {reply for replies in sessions for reply in replies} == {_BAD}
+    assert {reply for replies, _ in sessions for reply in replies} == {_BAD}
+    quick = [took for _, took in sessions if took < _GUESSES_OF_EACH * _USER_DELAY_SECONDS]
+    assert len(quick) <= _USER_FAILURES_WITHOUT_DELAY, sorted(quick)
     # Failures of this user wait for five seconds each, its owner for none.
     assert sorted(times)[len(times) // 2] < 1
     lines = log.read_text(encoding="utf-8")
     assert lines.count("login refused") > len(sessions)
     for hidden in (*wrong, *(plain_response(capture.user, password) for password in wrong)):
         assert hidden not in lines
+
+
+def test_an_address_that_fails_a_hundred_times_is_refused_but_for_logins_good_there(
+    capture: Capture, account: Account
+) -> None:
+    known = Capture(capture.suite, account)
+    port = free_port()
+    source = _stranger()
+    # No login has such a user, so that no delay is a user's.
+    guess = capture.auth(user="nobody")
+    full, rest = divmod(_ADDRESS_FAILURES_BEFORE_REFUSAL, _GUESSES_OF_EACH)
+    counts = [*[_GUESSES_OF_EACH] * full, rest]
+
+    async def fail() -> list[tuple[list[str], float]]:
+        return await asyncio.gather(
+            *(_time_auths(port, source, [guess] * count) for count in counts)
+        )
+
+    def reply_to(auth: str) -> str:
+        with SmtpSession(f"127.0.0.1:{port}", source) as session:
+            return session.say(auth)
+
+    exempt = MailIngest.settings_of(capture.suite)["TEMPINBOX_EXEMPT_NETWORKS"]
+    assert "127.0.0.0/8" in exempt, "which excuses no login"
+    with MailIngest(capture.suite, submission_clear_listen=f"127.0.0.1:{port}"):
+        assert reply_to(known.auth()) == _GOOD
+        sessions = asyncio.run(fail())
+        never_good_there, good_before = reply_to(capture.auth()), reply_to(known.auth())
+
+    assert {reply for replies, _ in sessions for reply in replies} == {_BAD}
+    quick = [took for replies, took in sessions if took < len(replies) * _ADDRESS_DELAY_SECONDS]
+    assert len(quick) <= _ADDRESS_FAILURES_WITHOUT_DELAY, sorted(quick)
+    assert never_good_there == _TOO_MANY_FAILURES
+    assert good_before == _GOOD
