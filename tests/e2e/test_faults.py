@@ -80,6 +80,7 @@ def test_postfix_retries_what_was_stored_before_the_cut_into_one_email(
         (email,) = account.api.get(f"/v1/inboxes/{inbox['inboxId']}/emails")["emails"]
         assert email["emailId"] in relay.log()
     assert faults.used() == [1]
+    assert faults.report(2)["marks"]["duplicates"]["count"] == 0
 
 
 def test_a_rate_refuses_exactly_what_is_past_it(suite: Suite, capture: Capture) -> None:

@@ -3,13 +3,16 @@
 import asyncio
 import functools
 import itertools
+import json
 import smtplib
 import socket
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+import requests
 from dev.ports import free_port
 from harness import (
     SENDER,
@@ -70,6 +73,66 @@ def test_no_recipient_chooses_an_inbox(
     assert email["recipients"] == recipients
     assert other_account.api.get(f"/v1/inboxes/{theirs['inboxId']}")["lastSequence"] == 0
     assert capture.api.get(f"/v1/inboxes/{own['inboxId']}")["lastSequence"] == 0
+
+
+_COUNTERS = ("tempinbox_mail_ingest_lookups_total", "tempinbox_mail_ingest_recipients_total")
+_OF_ONE_MAIL = ("ts", "email_id", "sequence", "trace_id", "span_id")
+_BACKGROUND = ("account changed", "outbox sweep claimed events", "partitions assigned")
+
+
+def _counters(replica: MailIngest) -> dict[str, float]:
+    lines = requests.get(f"http://{replica.admin}/metrics", timeout=5).text.splitlines()
+    rows = (line.rsplit(maxsplit=1) for line in lines if line.startswith(_COUNTERS))
+    return {series: float(value) for series, value in rows}
+
+
+def _lines_of_mail(log: str) -> list[dict[str, Any]]:
+    """Returns the lines without what differs from one mail to the next."""
+    lines = [json.loads(line) for line in log.splitlines()]
+    return [
+        {name: value for name, value in line.items() if name not in _OF_ONE_MAIL}
+        for line in lines
+        if line["msg"] not in _BACKGROUND
+    ]
+
+
+def test_no_counter_and_no_line_tells_whether_a_recipient_exists(
+    capture: Capture, other_account: Account, tmp_path: Path
+) -> None:
+    live = other_account.api.new_inbox()["emailAddress"]
+    local, _, domain = live.partition("@")
+    unknown = f"{'x' * len(local)}@{domain}"
+    log = tmp_path / "log"
+    address = f"127.0.0.1:{free_port()}"
+    replica = MailIngest(
+        capture.suite,
+        log=log,
+        log_level="debug",
+        audit_log="all",
+        submission_clear_listen=address,
+    )
+
+    def left_by(session: SmtpSession, recipient: str) -> tuple[Any, list[dict[str, Any]]]:
+        """How one mail changes the counters, and its lines."""
+        counters, size = _counters(replica), len(log.read_text(encoding="utf-8"))
+        assert session.address(recipient) == ["250 2.1.5 Recipient ok"]
+        assert session.data(b"Subject: hi\r\n\r\nhi\r\n").startswith("250 ")
+        counted = {
+            series: value - counters.get(series, 0) for series, value in _counters(replica).items()
+        }
+        return counted, _lines_of_mail(log.read_text(encoding="utf-8")[size:])
+
+    with replica, SmtpSession(address) as session:
+        assert session.say(capture.auth()) == _GOOD
+        # The first mail makes series and connections that later ones find.
+        left_by(session, "alice@shop.example")
+        of_live, of_unknown = left_by(session, live), left_by(session, unknown)
+
+    assert of_live == of_unknown
+    counted, lines = of_live
+    assert counted
+    assert not any(counted.values()), "no look-up, and no recipient to count"
+    assert [line["msg"] for line in lines] == ["email stored"]
 
 
 def test_one_mail_to_forty_is_one_email_that_names_each(
