@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from dev.ports import free_port
-from harness import Api, HAProxy, MailIngest, SmtpSession, Suite, eventually, send
+from harness import Api, Capture, HAProxy, MailIngest, SmtpSession, Suite, eventually, send
 
 _SEND = pytest.mark.parametrize("sends", ["send-proxy", "send-proxy-v2"])
 _HEADERS = "tempinbox_mail_ingest_proxy_headers_total"
@@ -77,6 +77,32 @@ def test_mail_comes_from_the_announced_client(
     envelope = api.get("/v1/emails/" + sent.email_id)["envelope"]
     assert envelope["remoteAddress"] == "127.0.0.2"
     assert bool(envelope["tls"]) == bool(tls)
+
+
+@pytest.mark.parametrize("listener", ["submission_proxy_listen", "submissions_proxy_listen"])
+def test_mail_by_login_comes_from_the_announced_client(
+    capture: Capture, tmp_path: Path, listener: str
+) -> None:
+    proxied = f"127.0.0.1:{free_port()}"
+    settings = {listener: proxied, "spool_directory": str(tmp_path / "spool")}
+    replica = MailIngest(capture.suite, proxy_networks=_LOOPBACK, **settings)
+    is_tls_at_once = listener == "submissions_proxy_listen"
+    tls = capture.trusting()
+
+    with (
+        replica,
+        HAProxy(tmp_path, proxied) as balancer,
+        SmtpSession(balancer.address, "127.0.0.2", tls=tls if is_tls_at_once else None) as session,
+    ):
+        if not is_tls_at_once:
+            session.start_tls(tls)
+        assert session.say(capture.auth()).startswith("235 ")
+        assert session.address("alice@shop.example") == ["250 2.1.5 Recipient ok"]
+        assert session.data(b"Subject: hi\r\n\r\nhi\r\n").startswith("250 ")
+
+    (email,) = capture.emails()
+    assert email["envelope"]["remoteAddress"] == "127.0.0.2"
+    capture.check_trace(email)
 
 
 @_SEND
