@@ -1,15 +1,22 @@
 """Tests what ./dev sets of the services, and what it says of them."""
 
+import contextlib
+import http.server
+import io
+import json
+import smtplib
 import tempfile
+import threading
 import unittest
 from pathlib import Path
+from typing import ClassVar
 from unittest import mock
 
-from dev import keys, services, suite_env
-from dev.record import Account, Record
+from dev import demo_capture, keys, record, running, services, suite_env
+from dev.record import Account, Capture, Record
 from dev.releases import Release
 from dev.services import Replica, ServiceContext
-from dev.suite import Suite
+from dev.suite import Suite, SuiteOptions
 
 _CERTIFICATE = "TEMPINBOX_TLS_CERTIFICATE_FILE"
 
@@ -80,6 +87,7 @@ class Submission(unittest.TestCase):
             ports=ports,
             replicas={"mail-ingest": 1},
             account=Account("id", "demo@example.com", "key", "password"),
+            capture=Capture("cap_a", "tic_b"),
         )
         with (
             mock.patch.object(suite, "_record", known),
@@ -92,6 +100,104 @@ class Submission(unittest.TestCase):
         self.assertEqual(found["TEMPINBOX_SUBMISSION_TLS_PORT"], "2527")
         self.assertEqual(found["TEMPINBOX_SUBMISSION_PORT"], "2528")
         self.assertTrue(Path(found["TEMPINBOX_SUBMISSION_CA"]).exists())
+        self.assertEqual(found["TEMPINBOX_SUBMISSION_USER"], "cap_a")
+        self.assertEqual(found["TEMPINBOX_SUBMISSION_PASSWORD"], "tic_b")
+
+
+class _Api(http.server.BaseHTTPRequestHandler):
+    """Makes captures, and notes what it was asked for."""
+
+    requests: ClassVar[list[object]] = []
+
+    def do_GET(self) -> None:
+        self._answer(200, {"limits": {"maxTtlSeconds": 86400}})
+
+    def do_POST(self) -> None:
+        self.requests.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+        self._answer(201, {"capture": {"user": "cap_new", "password": "tic_new"}})
+
+    def _answer(self, status: int, body: object) -> None:
+        self.send_response(status)
+        self.end_headers()
+        self.wfile.write(json.dumps(body).encode())
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+class DemoCapture(unittest.TestCase):
+    """The login that ./dev up keeps."""
+
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        _Api.requests.clear()
+        self.api = http.server.HTTPServer(("127.0.0.1", 0), _Api)
+        threading.Thread(target=self.api.serve_forever, daemon=True).start()
+        self.addCleanup(self.api.server_close)
+        self.addCleanup(self.api.shutdown)
+
+    def _ensure(
+        self, capture: Capture | None, login: Exception | None = None, gateway_port: int = 0
+    ) -> Capture | None:
+        """Returns what the record has afterwards."""
+        suite = Suite(self.folder)
+        known = Record(
+            "d.test",
+            ports={
+                "mail-ingest-1": 2525,
+                "mail-ingest-1-admin": 9000,
+                "gateway-1": gateway_port or self.api.server_port,
+                "gateway-1-admin": 9001,
+            },
+            replicas={"mail-ingest": 1, "gateway": 1},
+            account=Account("id", "demo@example.com", "key", "password"),
+            capture=capture,
+        )
+        with (
+            mock.patch.object(suite, "_record", known),
+            mock.patch("smtplib.SMTP") as server,
+            contextlib.redirect_stdout(io.StringIO()),
+        ):
+            server.return_value.__enter__.return_value.login.side_effect = login
+            demo_capture.ensure(suite)
+        saved = record.find(self.folder)
+        return saved.capture if saved else capture
+
+    def test_up_sees_to_it(self) -> None:
+        suite = Suite(self.folder)
+        with (
+            mock.patch("dev.packages.ensure"),
+            mock.patch.multiple(
+                running, stop_on_signals=mock.DEFAULT, _start=mock.DEFAULT, _introduce=mock.DEFAULT
+            ),
+            mock.patch("dev.demo_capture.ensure") as ensure,
+        ):
+            running.up(suite, SuiteOptions(), detached=True, builds=False)
+        ensure.assert_called_once_with(suite)
+
+    def test_it_is_made_once_and_lives_as_long_as_it_may(self) -> None:
+        made = self._ensure(None)
+        self.assertEqual(made, Capture("cap_new", "tic_new"))
+        self.assertEqual(_Api.requests, [{"capture": True, "ttlSeconds": 86400}])
+        self.assertEqual(self._ensure(made), made)
+        self.assertEqual(len(_Api.requests), 1)
+
+    def test_one_that_ended_is_made_anew(self) -> None:
+        ended = smtplib.SMTPAuthenticationError(535, b"5.7.8 Invalid")
+        self.assertEqual(
+            self._ensure(Capture("cap_a", "tic_b"), ended), Capture("cap_new", "tic_new")
+        )
+
+    def test_one_that_cannot_be_tried_is_kept(self) -> None:
+        known = Capture("cap_a", "tic_b")
+        for problem in (OSError(), smtplib.SMTPAuthenticationError(454, b"4.7.0 Later")):
+            self.assertEqual(self._ensure(known, problem), known)
+        self.assertEqual(_Api.requests, [])
+
+    def test_an_api_that_nobody_reaches_ends_nothing(self) -> None:
+        self.assertIsNone(self._ensure(None, gateway_port=1))
 
 
 if __name__ == "__main__":

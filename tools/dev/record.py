@@ -1,5 +1,5 @@
-"""Holds what a suite remembers between two starts: ports, replicas, passwords, the demo account. It
-lies in suite.json in the data folder.
+"""Holds what a suite remembers between two starts: ports, replicas, passwords, the demo account and
+its capture. It lies in suite.json in the data folder.
 """
 
 import json
@@ -23,6 +23,14 @@ class Account:
 
 
 @dataclass
+class Capture:
+    """The login of a capture inbox of the demo account's."""
+
+    user: str
+    password: str
+
+
+@dataclass
 class Record:
     """All of it. Holds secrets: the file is for its owner only."""
 
@@ -35,6 +43,7 @@ class Record:
     replicas: dict[str, int] = field(default_factory=dict)
     starttls: bool = False
     account: Account | None = None
+    capture: Capture | None = None
 
     def save(self, suite: Path) -> None:
         """Replaces the file in one step."""
@@ -54,6 +63,8 @@ def find(suite: Path) -> Record | None:
         values = json.loads(text)
         if values["account"]:
             values["account"] = Account(**values["account"])
+        if values.get("capture"):
+            values["capture"] = Capture(**values["capture"])
         return Record(**values)
     except (ValueError, KeyError, TypeError) as problem:
         fail(f"{suite / _FILE} cannot be read ({problem!r}); ./dev down --wipe starts anew")

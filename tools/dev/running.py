@@ -4,7 +4,17 @@ import signal
 import time
 from types import FrameType
 
-from dev import build, dashboard, downloads, kafka, packages, paths, preflight, services
+from dev import (
+    build,
+    dashboard,
+    demo_capture,
+    downloads,
+    kafka,
+    packages,
+    paths,
+    preflight,
+    services,
+)
 from dev.locks import exclusively
 from dev.suite import Suite, SuiteOptions
 from dev.terminal import Failure, heading, item, paint, say
@@ -41,6 +51,7 @@ def up(
     with exclusively(suite.folder / "up.lock", f"another ./dev up is working on {suite.folder}"):
         was_running = suite.is_running()
         _start(suite, options, detached, was_running)
+        demo_capture.ensure(suite)
     _introduce(suite)
     if was_running or detached:
         return

@@ -36,7 +36,6 @@ def variables(suite: Suite) -> dict[str, str]:
         "POSTGRES_PID": str(pids.get("postgres", "")),
     }
     if submission := services.submission_of(replicas):
-        # User and password come from the API: a capture inbox has them.
         found |= {
             "SUBMISSION_HOST": services.SUBMISSION_HOST,
             "SUBMISSION_PORT": str(submission.clear),
@@ -44,6 +43,12 @@ def variables(suite: Suite) -> dict[str, str]:
             "SUBMISSION_TLS_PORT": str(submission.tls),
             "SUBMISSION_CA": str(suite.context.keys.certificate),
         }
+        # A suite for tests has none: they make captures of their own.
+        if known.capture:
+            found |= {
+                "SUBMISSION_USER": known.capture.user,
+                "SUBMISSION_PASSWORD": known.capture.password,
+            }
     if known.starttls:
         # It signed itself, so it is its own authority.
         found["SMTP_CA"] = str(suite.context.keys.certificate)
