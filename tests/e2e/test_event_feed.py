@@ -341,6 +341,9 @@ def test_a_key_sees_what_its_scopes_and_its_tag_allow(suite: Suite, account: Acc
     assert tagged.call("GET", "/v1/events", params={"after": other["eventId"]}).status_code == 400
     hidden = tagged.call("GET", "/v1/events", params={"inboxId": theirs["inboxId"]})
     assert hidden.status_code == 404
+    both = {"after": after, "inboxId": theirs["inboxId"]}
+    assert len(account.api.get("/v1/events", tag="theirs", **both)["events"]) == 2
+    assert account.api.get("/v1/events", tag="ours", **both)["events"] == []
 
 
 def test_a_tag_is_judged_when_the_answer_is_made(suite: Suite, account: Account) -> None:

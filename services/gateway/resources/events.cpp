@@ -103,6 +103,11 @@ std::optional<time_point> read_since(query_reader& query, time_point now)
     return since;
 }
 
+std::vector<std::string> tags_of_key(const caller& who)
+{
+    return who.tag() ? std::vector<std::string>(1, *who.tag()) : std::vector<std::string>();
+}
+
 // Server-sent events for who prefers them.
 bool wants_stream(const http::request& received)
 {
@@ -146,8 +151,7 @@ result<feed_query> read_query(const http::request& received, const caller& who)
             return id.error();
         read.inbox = *id;
     }
-    if (who.tag())
-        read.tags.push_back(*who.tag());
+    read.tags = tags_of_key(who);
     if (tag && tag != who.tag())
         read.tags.push_back(*tag);
     auto allowed = allowed_types(types, who);
@@ -157,7 +161,7 @@ result<feed_query> read_query(const http::request& received, const caller& who)
     return read;
 }
 
-awaitable<result<bool>> has_tags(const std::vector<std::string>& tags, std::string inbox,
+awaitable<result<bool>> has_tags(std::vector<std::string> tags, std::string inbox,
                                  account_id account, inbox_client& inboxes)
 {
     for (const auto& tag : tags) {
@@ -175,7 +179,8 @@ awaitable<result<bool>> has_tags(const std::vector<std::string>& tags, std::stri
     co_return true;
 }
 
-// Not_found for an inbox that does not exist for the caller; an ended one does.
+// Not_found for an inbox that does not exist for the caller, as one without its key's tag; an ended
+// one does.
 awaitable<result<void>> check_inbox(const feed_query& query, const caller& who,
                                     inbox_client& inboxes)
 {
@@ -186,11 +191,11 @@ awaitable<result<void>> check_inbox(const feed_query& query, const caller& who,
         co_await inboxes.call_batched(inbox_methods::get_inbox, std::move(request), who.account());
     if (!found)
         co_return found.error();
-    const auto is_tagged =
-        co_await has_tags(query.tags, query.inbox->text(), who.account(), inboxes);
-    if (!is_tagged)
-        co_return is_tagged.error();
-    if (!*is_tagged)
+    const auto is_visible =
+        co_await has_tags(tags_of_key(who), query.inbox->text(), who.account(), inboxes);
+    if (!is_visible)
+        co_return is_visible.error();
+    if (!*is_visible)
         co_return failure{errc::not_found, "Inbox " + query.inbox->text() + " does not exist"};
     co_return result<void>{};
 }
@@ -210,10 +215,9 @@ awaitable<result<feed_position>> find_position_of(const feed_query& query, const
     if (!found && found.error().code != errc::not_found)
         co_return found.error();
     bool is_visible = found.has_value();
-    if (is_visible && !query.since && who.tag()) {
-        const std::vector<std::string> tags(1, *who.tag());
+    if (is_visible && !query.since) {
         const auto is_tagged =
-            co_await has_tags(tags, found->inbox_id(), who.account(), services.inboxes);
+            co_await has_tags(tags_of_key(who), found->inbox_id(), who.account(), services.inboxes);
         if (!is_tagged)
             co_return is_tagged.error();
         is_visible = *is_tagged;
