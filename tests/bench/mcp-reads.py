@@ -4,8 +4,8 @@
 An inbox holds eight mails of 512 KiB whose HTML is made to take long: each element has eight
 classes that many rules ask for. An account reads an email of its own, one request after the other,
 alone and then beside six calls of `get_link` by the account of that inbox, which look into all
-eight again and again. Prints p50, p95 and the most of both, and how many calls were answered
-meanwhile.
+eight again and again: each has one link, which only ends a subscription. Prints p50, p95 and the
+most of both, and how many calls were answered meanwhile.
 
 Usage: ./dev bench mcp-reads [--seconds 10] [--calls 6] [--mails 8] [--rounds 3] [--different]
 
@@ -36,11 +36,12 @@ MIN_SAMPLES = 50
 
 
 def costly_page(are_tags_different: bool) -> str:
-    """HTML with one visible link of no kind, and elements that many rules ask for."""
+    """HTML with a link that ends a subscription, and elements that many rules ask for."""
     names = "abcdefgh"
     selectors = ",".join(f".{a} .{b},.{a}>.{b}" for a in names for b in names)
+    link = "<a href='https://shop.example/u'>Unsubscribe</a>"
     rules = "display:block;opacity:1;width:9px;height:9px;top:1px;left:1px;font-size:9px"
-    parts = [f"<style>{selectors},i{{{rules}}}</style><a href='https://shop.example/x'>x</a>\r\n"]
+    parts = [f"<style>{selectors},i{{{rules}}}</style>{link}\r\n"]
     size = len(parts[0])
     while size < PAGE_BYTES:
         mark = f" n={len(parts)}" if are_tags_different else ""
@@ -100,7 +101,7 @@ def send(inbox: dict[str, Any], content_type: str, body: str, count: int) -> Non
 
 
 class Flood:
-    """Calls of get_link at once, each for a kind of link that no mail has."""
+    """Calls of get_link at once, each for a link to follow, which no mail has."""
 
     def __init__(self, key: str, inbox: dict[str, Any], calls: int) -> None:
         self.inbox_id = inbox["inboxId"]
@@ -112,7 +113,7 @@ class Flood:
 
     def run(self, client: Client) -> None:
         """Runs until it is over."""
-        arguments = {"inboxId": self.inbox_id, "kind": "reset", "timeoutSeconds": 1}
+        arguments = {"inboxId": self.inbox_id, "timeoutSeconds": 1}
         call = {"name": "get_link", "arguments": arguments}
         message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
         while not self.is_over.is_set():

@@ -65,8 +65,13 @@ result<mail_wait> mail_wait::read(purpose chosen, const json::value& arguments)
         made.conditions_.emplace_back("hasCode", "true");
     read_filters(from, made.conditions_,
                  {.code = chosen == purpose::code, .link = chosen == purpose::link});
-    if (chosen == purpose::link)
+    if (chosen == purpose::link) {
         made.kind_ = from.choice("kind", {"verify", "reset", "unsubscribe", "other"});
+        if (made.kind_)
+            made.conditions_.emplace_back("linkKind", *made.kind_);
+        else
+            made.conditions_.emplace_back("hasLink", "true");
+    }
     made.after_ = from.integer("after", 0, std::numeric_limits<std::int64_t>::max()).value_or(0);
     made.timeout_ =
         std::chrono::seconds(from.integer("timeoutSeconds", 1, max_wait).value_or(standard_wait));

@@ -72,7 +72,7 @@ awaitable<http::response> time_out(const http::request& received, const caller&)
 int emails_given = 0;
 std::function<void()> on_email = [] {};
 
-// One email after the other, none with a code or a link.
+// One email after the other, none with a code or a link, whatever is asked for.
 awaitable<http::response> give_email(const http::request& received, const caller&)
 {
     ++emails_given;
@@ -310,6 +310,26 @@ TEST_CASE("arguments that grow when they are written out are still read", "[gate
     CHECK_THAT(result["content"][0]["text"].text(), Catch::Contains("tag must be"));
 }
 
+TEST_CASE("a wait for a code or a link asks for mail that has one", "[gateway][mcp]")
+{
+    std::vector<route> repeating;
+    repeating.emplace_back("GET", "/v1/inboxes/{inboxId}/emails/wait", body_kind::none,
+                           repeat_query);
+    repeating.push_back(mcp::endpoint(contents()));
+    arranged_mcp arranged(std::move(repeating));
+    const auto query_of = [&](const std::string& tool, const std::string& more) {
+        const auto inbox = inbox_id::make().text();
+        const auto result = arranged.call(tool, "{\"inboxId\":\"" + inbox + "\"" + more + "}");
+        return result["content"][0]["text"].text();
+    };
+
+    CHECK_THAT(query_of("get_code", ""), Catch::Contains("hasCode=true;"));
+    const auto any = query_of("get_link", "");
+    CHECK_THAT(any, Catch::Contains("hasLink=true;") && !Catch::Contains("linkKind"));
+    const auto reset = query_of("get_link", R"(,"kind":"reset")");
+    CHECK_THAT(reset, Catch::Contains("linkKind=reset;") && !Catch::Contains("hasLink"));
+}
+
 TEST_CASE("a wait with a progress token answers piece by piece", "[gateway][mcp]")
 {
     arranged_mcp arranged;
@@ -433,7 +453,8 @@ std::string email_json(std::int64_t sequence, const std::string& html)
     return out.end_array().end_object().take();
 }
 
-// An endpoint whose inbox gets one email after the other, all with the same HTML.
+// An endpoint whose inbox gets one email after the other, all with the same HTML, whatever a wait
+// asks for.
 struct arranged_pages : arranged_mcp
 {
     explicit arranged_pages(const std::string& html, mcp::content_reader& reader = contents())
