@@ -7,7 +7,8 @@ Usage: ./dev bench feed [--parts stream,busy,idle,recording,held,rate,hot,webhoo
 
   stream     from SMTP's 250 to the frame of a stream, at 20 mails a second
   busy       the age of an event in the frame of one of 100 accounts, at 2,000 mails a second
-  idle       5,000 readers that wait while nothing comes: memory and CPU of the gateway
+  idle       5,000 readers of 1,000 accounts that wait while nothing comes: memory and CPU of the
+             gateway (its accounts take minutes to make)
   recording  CPU and WAL of an event of accounts that are recorded, beside those that are not, and
              of these beside a suite in which nobody follows
   held       how late events are recorded beside a transaction that stays open, by turns with alone
@@ -51,7 +52,7 @@ _HELD_RATE = 200.0
 _REACHED = 0.95  # of the requested rate
 _BUSY_ACCOUNTS = 100
 _RECORDED_ACCOUNTS = 100
-_READERS, _READER_ACCOUNTS = 5_000, 50  # an account may have a tenth of a gateway's waits
+_READERS, _READER_ACCOUNTS = 5_000, 1_000  # five waits an account, far below its bounds
 _WAIT_SECONDS = 60
 _PAGES, _PAGE = 300, 100
 _SETTLING_SECONDS = 60.0
