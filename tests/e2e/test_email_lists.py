@@ -125,6 +125,25 @@ def test_text_and_codes_come_when_they_are_asked_for(
     assert account.api.call("GET", path, params={"include": "html"}).status_code == 400
 
 
+def test_links_come_when_they_are_asked_for(suite: Suite, account: Account) -> None:
+    inbox = account.api.new_inbox()
+    path = f"/v1/inboxes/{inbox['inboxId']}/emails"
+    url = "https://shop.example/verify?t=ab12"
+    send(suite, inbox["emailAddress"], subject="Welcome", body=f"Confirm your address: {url}")
+    send(suite, inbox["emailAddress"], subject="Invoice", body="Please pay.")
+
+    plain = account.api.get(path)["emails"]
+    of_inbox = account.api.get(path, include="links")["emails"]
+    of_account = account.api.get("/v1/emails", include="links,codes,text")["emails"]
+
+    links = [account.api.get("/v1/emails/" + one["emailId"])["links"] for one in plain]
+    assert of_inbox == [{**one, "links": its} for one, its in zip(plain, links, strict=True)]
+    assert [one["links"] for one in of_account] == links
+    assert set(of_account[0]) - set(plain[0]) == {"text", "codes", "links"}
+    assert links[0] == []
+    assert [(link["url"], link["kind"]) for link in links[1]] == [(url, "verify")]
+
+
 def test_all_live_inboxes_are_one_list(suite: Suite, account: Account) -> None:
     inboxes = [account.api.new_inbox() for _ in range(3)]
     sent = [send(suite, inbox["emailAddress"]).email_id for inbox in inboxes for _ in range(2)]

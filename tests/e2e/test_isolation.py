@@ -26,7 +26,7 @@ _CALLS: list[tuple[str, str, Any]] = [
     ("PATCH", "/v1/inboxes/{inboxId}", {"name": "mine", "ttlSeconds": 60}),
     ("DELETE", "/v1/inboxes/{inboxId}", None),
     ("GET", "/v1/inboxes/{inboxId}/emails", None),
-    ("GET", "/v1/inboxes/{inboxId}/emails?subject=private&include=text,codes", None),
+    ("GET", "/v1/inboxes/{inboxId}/emails?subject=private&include=text,codes,links", None),
     ("GET", "/v1/inboxes/{inboxId}/emails/wait?timeoutSeconds=1", None),
     ("DELETE", "/v1/inboxes/{inboxId}/emails", None),
     ("GET", "/v1/inboxes/{inboxId}/rejections", None),

@@ -168,7 +168,7 @@ def test_lists_and_searches_are_of_the_tag(world: _World) -> None:
     assert listed(tag="other") < mine
     assert listed(address=world.inside["emailAddress"]) == {world.inside["inboxId"]}
     assert listed(address=world.outside["emailAddress"]) == set()
-    for query in ({}, {"subject": "PRIVATE"}, {"include": "text,codes"}):
+    for query in ({}, {"subject": "PRIVATE"}, {"include": "text,codes,links"}):
         emails = world.tagged.get("/v1/emails", **query)["emails"]
         assert [it["emailId"] for it in emails] == [world.inside["emailId"]]
     assert len(world.all.get("/v1/emails")["emails"]) == 2

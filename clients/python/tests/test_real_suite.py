@@ -119,11 +119,14 @@ def test_a_mail_with_all_that_is_in_it(client: Tempinbox) -> None:
         steps = client.get_email_timeline(email.email_id).steps
         assert [getattr(step, "step", "") for step in steps][:2] == ["connected", "accepted"]
         assert client.update_email(email.email_id, is_read=True).is_read
-        [listed] = client.list_inbox_emails(inbox, include=["codes"], to=inbox.email_address)
+        [listed] = client.list_inbox_emails(
+            inbox, include=["codes", "links"], to=inbox.email_address
+        )
         assert (listed.to[0].address, listed.to[0].name) == (inbox.email_address, "")
         assert listed.recipients == email.recipients == [inbox.email_address]
         assert listed.codes
         assert listed.codes[0].value == "482913"
+        assert listed.links == email.links
         assert any(one.email_id == email.email_id for one in client.list_emails(subject="code"))
         client.delete_email(email.email_id)
         assert client.empty_inbox(inbox) == 0

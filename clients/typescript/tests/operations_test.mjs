@@ -106,8 +106,11 @@ test('an email is read in every form, marked and deleted', async () => {
     assert.equal((await client.updateEmail(emailId, { isRead: true })).isRead, true);
     assert.ok((await client.getEmailTimeline(emailId)).steps.length >= 4);
     assert.equal((await client.listEmails({ subject: 'Forms' }).toArray(1)).length, 1);
-    const withText = await client.listInboxEmails(inbox, { include: ['text', 'codes'] }).toArray();
+    const withText = await client
+      .listInboxEmails(inbox, { include: ['text', 'codes', 'links'] })
+      .toArray();
     assert.equal(withText[0].text.trim(), 'Hello');
+    assert.deepEqual(withText[0].links, []);
     assert.deepEqual(withText[0].to, [{ address: inbox.emailAddress, name: '' }]);
     assert.deepEqual(withText[0].recipients, [inbox.emailAddress]);
     assert.deepEqual(await client.listRejections(inbox), []);

@@ -89,6 +89,15 @@ void put_code(json::writer& out, const inbox::v1::Code& code)
     out.end_object();
 }
 
+void put_link(json::writer& out, const inbox::v1::Link& link)
+{
+    out.begin_object()
+        .member("url", link.url())
+        .member("text", link.text())
+        .member("kind", link.kind())
+        .end_object();
+}
+
 void put_summary(json::writer& out, const inbox::v1::EmailSummary& email,
                  const email_extras& extras)
 {
@@ -98,16 +107,9 @@ void put_summary(json::writer& out, const inbox::v1::EmailSummary& email,
         put_text(out, "text", email.has_text(), email.text());
     if (extras.codes)
         put_objects(out, "codes", email.codes(), put_code);
+    if (extras.links)
+        put_objects(out, "links", email.links().links(), put_link);
     out.end_object();
-}
-
-void put_link(json::writer& out, const inbox::v1::Link& link)
-{
-    out.begin_object()
-        .member("url", link.url())
-        .member("text", link.text())
-        .member("kind", link.kind())
-        .end_object();
 }
 
 void put_envelope(json::writer& out, const inbox::v1::Envelope& envelope)

@@ -45,6 +45,7 @@ struct email_extras
 {
     bool text = false;
     bool codes = false;
+    bool links = false;
 };
 std::string to_json(const inbox::v1::ListEmailsResponse& list, const email_extras& extras = {});
 std::string to_json(const webhooks::v1::Webhook& webhook);

@@ -17,6 +17,9 @@ namespace {
 
 // The messages of a page with texts are at most this large in total.
 constexpr std::int64_t max_bytes_with_text = 8 * 1024 * 1024;
+// So are the links of a page with links. A short message can have long ones: by its <base>.
+constexpr std::size_t max_bytes_of_links = 8 * 1024 * 1024;
+constexpr std::size_t links_read_at_once = 25; // of so many emails, each at most 1 MiB
 // The largest text of one message.
 constexpr auto max_bytes_of_text = static_cast<std::int64_t>(mime::view_limits().text_bytes);
 
@@ -78,6 +81,16 @@ v1::SearchedEmails to_searched_message(const searched_page& read)
     return searched;
 }
 
+// What `include` adds to a page, for a caller who has to make room for it first.
+void leave_out_parts(v1::ListEmailsResponse& page, std::int64_t bytes)
+{
+    for (auto& email : *page.mutable_emails()) {
+        email.clear_text();
+        email.clear_links();
+    }
+    page.set_omitted_bytes(bytes);
+}
+
 // How large text and html are, if together they are larger than the caller's limit; else 0.
 std::int64_t bytes_to_omit(const mime::view& view, std::int64_t max_bytes)
 {
@@ -130,25 +143,42 @@ awaitable<result<v1::ListEmailsResponse>> email_rpc::list(v1::ListEmailsRequest 
     if (request.include_text())
         query->max_bytes = max_bytes_with_text;
     const auto account = query->account;
+    const auto asked = *query;
     if (query->inbox)
         renewal_.note_read(account, *query->inbox);
     const bool is_filtered = query->filter != mailbox::email_filter() || request.has_tag();
 
-    const auto listed = co_await read_page(std::move(*query));
+    auto listed = co_await read_page(std::move(*query));
     if (!listed)
         co_return listed.error();
-    const auto& page = listed->page;
+    auto& page = listed->page;
+    std::vector<v1::Links> links;
+    if (request.include_links()) {
+        auto read = co_await read_links(asked, page);
+        if (!read)
+            co_return read.error();
+        links = std::move(*read);
+    }
     v1::ListEmailsResponse response;
-    for (const auto& email : page.items)
-        *response.add_emails() = to_message(email);
+    std::int64_t bytes_of_links = 0;
+    for (std::size_t i = 0; i < page.items.size(); ++i) {
+        auto& email = *response.add_emails();
+        email = to_message(page.items[i]);
+        if (!request.include_links())
+            continue;
+        bytes_of_links += static_cast<std::int64_t>(links[i].ByteSizeLong());
+        *email.mutable_links() = std::move(links[i]);
+    }
     response.set_next_cursor(page.next_cursor);
     response.set_version(page.version);
     if (is_filtered)
         *response.mutable_searched() = to_searched_message(*listed);
-    if (!request.include_text())
-        co_return response;
-    co_return co_await add_texts(account, std::move(response),
-                                 std::max<std::int64_t>(request.most_bytes(), 0));
+    const auto max_bytes = std::max<std::int64_t>(request.most_bytes(), 0);
+    if (request.include_text())
+        co_return co_await add_texts(account, std::move(response), max_bytes, bytes_of_links);
+    if (max_bytes > 0 && bytes_of_links > max_bytes)
+        leave_out_parts(response, bytes_of_links);
+    co_return response;
 }
 
 // What may read thousands of rows is read by itself, so that it holds no other list up.
@@ -173,14 +203,46 @@ awaitable<result<searched_page>> email_rpc::read_page(mailbox::email_query query
     co_return read;
 }
 
-// Once the texts exceed the limit, the rest are not read: their messages' sizes are counted
+// Those of each email; the page ends before they are too large together.
+awaitable<result<std::vector<v1::Links>>> email_rpc::read_links(const mailbox::email_query& query,
+                                                                mailbox::email_page& page)
+{
+    std::vector<v1::Links> links;
+    std::size_t bytes = 0;
+    while (links.size() < page.items.size()) {
+        std::vector<email_name> names;
+        const auto end = std::min(page.items.size(), links.size() + links_read_at_once);
+        for (auto i = links.size(); i < end; ++i)
+            names.emplace_back(query.account, page.items[i].id);
+        const auto found = co_await emails_.find_all(std::move(names));
+        for (const auto& email : found) {
+            if (!email && email.error().code != errc::not_found)
+                co_return email.error();
+            auto of_email = email ? to_message(email->links) : v1::Links(); // deleted meanwhile
+            bytes += of_email.ByteSizeLong();
+            if (bytes > max_bytes_of_links && !links.empty()) {
+                page.items.erase(page.items.begin() + static_cast<std::ptrdiff_t>(links.size()),
+                                 page.items.end());
+                page.next_cursor = mailbox::cursor_past(query, page.items.back());
+                page.back_to = page.items.back().received_at;
+                co_return links;
+            }
+            links.push_back(std::move(of_email));
+        }
+    }
+    co_return links;
+}
+
+// Once links and texts exceed the limit, the rest are not read: their messages' sizes are counted
 // instead.
-awaitable<result<v1::ListEmailsResponse>>
-email_rpc::add_texts(account_id account, v1::ListEmailsResponse page, std::int64_t max_bytes)
+awaitable<result<v1::ListEmailsResponse>> email_rpc::add_texts(account_id account,
+                                                               v1::ListEmailsResponse page,
+                                                               std::int64_t max_bytes,
+                                                               std::int64_t bytes_of_links)
 {
     const auto until = email_reader::read_deadline();
-    std::int64_t bytes = 0;
-    bool is_too_large = false;
+    auto bytes = bytes_of_links;
+    bool is_too_large = max_bytes > 0 && bytes > max_bytes;
     for (auto& email : *page.mutable_emails()) {
         if (is_too_large) {
             bytes += std::min(email.size_bytes(), max_bytes_of_text);
@@ -203,11 +265,8 @@ email_rpc::add_texts(account_id account, v1::ListEmailsResponse page, std::int64
             email.set_text(*read->view->text);
         is_too_large = max_bytes > 0 && bytes > max_bytes;
     }
-    if (!is_too_large)
-        co_return page;
-    for (auto& email : *page.mutable_emails())
-        email.clear_text();
-    page.set_omitted_bytes(bytes);
+    if (is_too_large)
+        leave_out_parts(page, bytes);
     co_return page;
 }
 

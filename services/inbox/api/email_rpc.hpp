@@ -47,8 +47,12 @@ private:
     awaitable<result<v1::CountEmailsResponse>> count(v1::CountEmailsRequest request);
 
     awaitable<result<searched_page>> read_page(mailbox::email_query query);
-    awaitable<result<v1::ListEmailsResponse>>
-    add_texts(account_id account, v1::ListEmailsResponse page, std::int64_t max_bytes);
+    awaitable<result<std::vector<v1::Links>>> read_links(const mailbox::email_query& query,
+                                                         mailbox::email_page& page);
+    awaitable<result<v1::ListEmailsResponse>> add_texts(account_id account,
+                                                        v1::ListEmailsResponse page,
+                                                        std::int64_t max_bytes,
+                                                        std::int64_t bytes_of_links);
 
     mailbox::email_repository& emails_;
     email_reader& texts_;

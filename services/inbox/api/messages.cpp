@@ -160,6 +160,18 @@ v1::EmailSummary to_message(const mailbox::email_summary& email)
     return message;
 }
 
+v1::Links to_message(const std::vector<extract::link>& links)
+{
+    v1::Links message;
+    for (const auto& link : links) {
+        auto& added = *message.add_links();
+        added.set_url(link.url);
+        added.set_text(link.text);
+        added.set_kind(link.kind);
+    }
+    return message;
+}
+
 v1::Attachment to_message(const mime::attachment& part)
 {
     v1::Attachment message;
@@ -204,12 +216,7 @@ v1::Email to_message(const mailbox::stored_email& email, const mime::view& view,
         message.set_html(*view.html);
     for (const auto& part : view.attachments)
         *message.add_attachments() = to_message(part);
-    for (const auto& link : email.links) {
-        auto& added = *message.add_links();
-        added.set_url(link.url);
-        added.set_text(link.text);
-        added.set_kind(link.kind);
-    }
+    *message.mutable_links() = std::move(*to_message(email.links).mutable_links());
     *message.mutable_envelope() = envelope_of(email);
     add_all(*message.mutable_defects(), email.defects);
     return message;

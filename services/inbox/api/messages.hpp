@@ -14,6 +14,7 @@ v1::Inbox to_message(const mailbox::inbox& inbox, const mailbox::inbox_bounds& b
 v1::Login to_message(const mailbox::capture_login& login);
 v1::Rejection to_message(const mailbox::rejection& rejection);
 v1::EmailSummary to_message(const mailbox::email_summary& email);
+v1::Links to_message(const std::vector<extract::link>& links);
 v1::Attachment to_message(const mime::attachment& part);
 v1::Email to_message(const mailbox::stored_email& email, const mime::view& view,
                      bool with_text_and_html = true);

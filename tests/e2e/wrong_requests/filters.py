@@ -22,7 +22,7 @@ ROWS: list[Row] = [
     *(
         get(
             f"{path}?include={quote(text, safe='')}",
-            "include must be a comma-separated list of text, codes",
+            "include must be a comma-separated list of text, codes, links",
         )
         for path in _LISTS
         for text in _INCLUDES

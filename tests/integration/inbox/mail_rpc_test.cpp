@@ -65,6 +65,59 @@ TEST_CASE("a list gives texts where they are asked for, and all inboxes where no
     CHECK(refused.error().code == errc::invalid_argument);
 }
 
+TEST_CASE("a list gives links where they are asked for, left out if they are too large",
+          "[inbox][postgres][kafka]")
+{
+    mailed_service running;
+    running.add_email(message);
+    v1::ListEmailsRequest request;
+    request.set_account_id(running.account);
+
+    const auto plain = running.call<v1::ListEmailsResponse>("ListEmails", request).value();
+    request.set_include_links(true);
+    request.set_most_bytes(10);
+    const auto left_out = running.call<v1::ListEmailsResponse>("ListEmails", request).value();
+    request.set_include_text(true);
+    const auto both_left_out = running.call<v1::ListEmailsResponse>("ListEmails", request).value();
+    request.set_most_bytes(1'000);
+    const auto both = running.call<v1::ListEmailsResponse>("ListEmails", request).value();
+
+    CHECK_FALSE(plain.emails(0).has_links());
+    CHECK_FALSE(left_out.emails(0).has_links());
+    CHECK(left_out.omitted_bytes() > 10);
+    CHECK_FALSE(both_left_out.emails(0).has_text());
+    CHECK(both_left_out.omitted_bytes() > left_out.omitted_bytes());
+    CHECK(both.omitted_bytes() == 0);
+    CHECK(both.emails(0).text() == "the text");
+    REQUIRE(both.emails(0).links().links_size() == 1);
+    CHECK(both.emails(0).links().links(0).kind() == "verify");
+}
+
+TEST_CASE("a page of emails with large links ends early, and the next one has the rest",
+          "[inbox][postgres][kafka]")
+{
+    mailed_service running;
+    for (int i = 0; i < 12; ++i)
+        running.add_email(message);
+    running.scratch.execute(
+        "UPDATE mailbox.emails SET links = (SELECT jsonb_agg(jsonb_build_object('url', "
+        "repeat('u', 4096), 'text', '', 'kind', 'other')) FROM generate_series(1, 200))");
+    v1::ListEmailsRequest request;
+    request.set_account_id(running.account);
+    request.set_inbox_id(running.inbox.inbox_id());
+    request.set_include_links(true);
+
+    const auto first = running.call<v1::ListEmailsResponse>("ListEmails", request).value();
+    request.set_cursor(first.next_cursor());
+    const auto second = running.call<v1::ListEmailsResponse>("ListEmails", request).value();
+
+    CHECK(first.emails_size() == 10); // of 820 KB each
+    CHECK(first.emails(9).links().links_size() == 200);
+    REQUIRE(second.emails_size() == 2);
+    CHECK(second.emails(0).sequence() == 2);
+    CHECK(second.next_cursor().empty());
+}
+
 TEST_CASE("texts larger than the limit are left out, and their size is reported",
           "[inbox][postgres][kafka]")
 {

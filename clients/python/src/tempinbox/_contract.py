@@ -224,7 +224,7 @@ OPERATIONS = {
             "include": {
                 "type": "array",
                 "minItems": 1,
-                "items": {"type": "string", "enum": ["text", "codes"]},
+                "items": {"type": "string", "enum": ["text", "codes", "links"]},
             },
             "limit": {"type": "integer", "minimum": 1, "maximum": 100},
             "cursor": {"type": "string", "minLength": 1, "maxLength": 500},
@@ -421,7 +421,7 @@ OPERATIONS = {
             "include": {
                 "type": "array",
                 "minItems": 1,
-                "items": {"type": "string", "enum": ["text", "codes"]},
+                "items": {"type": "string", "enum": ["text", "codes", "links"]},
             },
             "limit": {"type": "integer", "minimum": 1, "maximum": 100},
             "cursor": {"type": "string", "minLength": 1, "maxLength": 500},

@@ -254,6 +254,16 @@ class EmailCode(Answer):
 
 
 @dataclass(frozen=True, kw_only=True)
+class EmailLink(Answer):
+    """`EmailLink` of the contract."""
+
+    url: str
+    text: str
+    """What the link was shown as; `""` where the address stood alone."""
+    kind: Literal["verify", "reset", "unsubscribe", "other"]
+
+
+@dataclass(frozen=True, kw_only=True)
 class EmailSummary(Answer):
     """`EmailSummary` of the contract."""
 
@@ -286,6 +296,8 @@ class EmailSummary(Answer):
     """Only with `include=text`: as in the whole email."""
     codes: list[EmailCode] | None = None
     """Only with `include=codes`: as in the whole email."""
+    links: list[EmailLink] | None = None
+    """Only with `include=links`: as in the whole email."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -343,16 +355,6 @@ class Attachment(Answer):
     """Meant to be shown within the text."""
     sha256: str | None
     """The SHA-256 of the decoded bytes; null for mails that are deep within attached mails."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class EmailLink(Answer):
-    """`EmailLink` of the contract."""
-
-    url: str
-    text: str
-    """What the link was shown as; `""` where the address stood alone."""
-    kind: Literal["verify", "reset", "unsubscribe", "other"]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -112,6 +112,7 @@ TEST_CASE("a list is another's with another account, inbox, page, order or condi
         [](auto& other) { other.set_oldest_first(true); },
         [](auto& other) { other.mutable_filter()->set_subject(""); },
         [](auto& other) { other.set_omit_codes(true); },
+        [](auto& other) { other.set_include_links(true); },
     };
     for (const auto& differ : differences) {
         auto other = request;

@@ -49,7 +49,7 @@ TEST_CASE("an email's summary has the members of the contract", "[gateway][json]
     inbox::v1::ListEmailsResponse list;
     list.add_emails();
     gateway::email_extras all;
-    all.text = all.codes = true;
+    all.text = all.codes = all.links = true;
     const auto listed = json::value::parse(gateway::to_json(list, all)).value();
 
     CHECK(names_of(alone) == required_of(schema));

@@ -33,17 +33,18 @@ public:
         received.path_params.emplace_back("emailId", email_id::make().text());
         return testing::await(get_email(received, who, *inboxes_, *webhooks_, memory));
     }
-    http::response list(const caller& who)
+    http::response list(const caller& who, const std::string& include = "text")
     {
         http::request received;
         received.method = "GET";
-        received.query.emplace_back("include", "text");
+        received.query.emplace_back("include", include);
         return testing::await(list_emails(received, who, *inboxes_, memory));
     }
 
     std::string text;
     std::optional<std::int64_t> estimate; // of the text, if it is not exact
     response_budget memory{1'000'000};
+    bool knows_links = false;
     int calls = 0;
     std::size_t used_when_read = 0; // memory, at the call for the whole response
 
@@ -72,6 +73,8 @@ private:
     {
         ListEmailsResponse response;
         auto& email = *response.add_emails();
+        if (knows_links && request.include_links())
+            email.mutable_links();
         if (is_small_call(request.most_bytes()))
             response.set_omitted_bytes(estimate.value_or(static_cast<std::int64_t>(text.size())));
         else
@@ -100,6 +103,19 @@ TEST_CASE("a small email or list is read at once and not counted", "[gateway][em
     CHECK(list.body.find("hello") != std::string::npos);
     CHECK(arranged.calls == 2);
     CHECK(arranged.memory.used() == 0);
+}
+
+TEST_CASE("links that the inbox service does not know of are not none", "[gateway][emails]")
+{
+    arranged_email arranged;
+    const auto ann = testing::premium_caller();
+
+    CHECK(arranged.list(ann, "links").status == 503);
+    arranged.knows_links = true;
+    const auto list = arranged.list(ann, "links");
+
+    CHECK(list.status == 200);
+    CHECK(list.body.find("\"links\":[]") != std::string::npos);
 }
 
 TEST_CASE("memory for a large email or list is taken before it is read, and one copy is counted "

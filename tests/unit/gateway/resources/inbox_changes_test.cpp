@@ -274,6 +274,10 @@ TEST_CASE("lists of emails pass their conditions on", "[gateway][inbox-changes]"
     CHECK(arranged.listed->tag() == "run");
     CHECK(arranged.list({{"tag", "run"}}).status == 400);
     CHECK_FALSE(arranged.listed->include_text());
+    CHECK_FALSE(arranged.listed->include_links());
+    CHECK(arranged.list_all({{"include", "links"}}).status == 200);
+    CHECK(arranged.listed->include_links());
+    CHECK(arranged.listed->omit_codes());
     CHECK(message(arranged.list_all({{"after", "4"}})) ==
           "after belongs to one inbox; follow an account with GET /v1/events");
     CHECK(arranged.list_all({{"include", "html"}}).status == 400);
