@@ -1,6 +1,8 @@
 """Tests that a release's files are the same each time, and what may be released."""
 
+import contextlib
 import gzip
+import io
 import json
 import os
 import subprocess
@@ -217,6 +219,39 @@ class Trees(unittest.TestCase):
             with self.assertRaisesRegex(Missing, "./dev root trixie"):
                 release.run([], image.Source(None), None, None, dry_run=True)
             self.assertFalse(release.FOLDER.exists())
+
+    def test_a_folder_to_compare_with_that_no_run_made_is_refused_before_anything(self) -> None:
+        with (
+            tempfile.TemporaryDirectory() as made,
+            mock.patch.object(release, "FOLDER", Path(made) / "dist"),
+            mock.patch.object(release, "check_tree"),
+        ):
+            with self.assertRaisesRegex(Failure, "misspelled has no SHA256SUMS"):
+                release.run(
+                    ["npm"], image.Source(None), None, Path(made) / "misspelled", dry_run=True
+                )
+            self.assertFalse(release.FOLDER.exists())
+
+    def test_dist_is_compared_as_it_was_before(self) -> None:
+        def make(*_: object) -> None:
+            (release.FOLDER / "a").write_bytes(b"new")
+
+        with (
+            tempfile.TemporaryDirectory() as made,
+            mock.patch.object(paths, "ROOT", Path(made)),
+            mock.patch.object(release, "FOLDER", Path(made) / "dist"),
+            mock.patch.object(release, "check_tree"),
+            mock.patch.object(release, "_make", make),
+        ):
+            release.FOLDER.mkdir()
+            (release.FOLDER / "a").write_bytes(b"old")
+            release.write_sums(release.FOLDER)
+
+            with contextlib.redirect_stdout(io.StringIO()):
+                code = release.run(
+                    ["npm"], image.Source(None), None, release.FOLDER, dry_run=True
+                )
+        self.assertEqual(code, 1)
 
     def test_without_docker_nothing_is_made(self) -> None:
         with (

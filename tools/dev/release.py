@@ -51,6 +51,8 @@ def run(
             fail(f"a release has no part {part}; there are: {', '.join(PARTS)}")
     chosen = version.current()
     check_tree(chosen, dry_run=dry_run)
+    # The compared folder may be dist/ itself, which is deleted below.
+    earlier = read_sums(compared) if compared else {}
     # Before anything is made, which takes long.
     if {"linux", "images"} & {*(parts or PARTS)} and source.folder is None:
         image.check_release()
@@ -67,7 +69,7 @@ def run(
         size = (FOLDER / name).stat().st_size
         say(f"  {sums[name][:12]}  {size / 1e6:>7.1f} MB  {name}")
     say(f"{len(sums)} files, named with their digests in {SUMS}")
-    return _compare(compared, sums) if compared else 0
+    return _compare(compared, earlier, sums) if compared else 0
 
 
 # What may be released.
@@ -176,7 +178,9 @@ def write_sums(folder: Path) -> dict[str, str]:
 
 
 def read_sums(folder: Path) -> dict[str, str]:
-    """Reads what write_sums wrote."""
+    """Reads what write_sums wrote; fails for a folder that no run made."""
+    if not (folder / SUMS).is_file():
+        fail(f"{folder} has no {SUMS}: name a folder that an earlier ./dev release made")
     lines = (folder / SUMS).read_text(encoding="utf-8").splitlines()
     return {name: digest for digest, _, name in (line.partition("  ") for line in lines)}
 
@@ -190,8 +194,8 @@ def differing(one: dict[str, str], other: dict[str, str]) -> tuple[list[str], li
     return [name for name in found if name not in known], known
 
 
-def _compare(other: Path, sums: dict[str, str]) -> int:
-    unexpected, known = differing(sums, read_sums(other))
+def _compare(other: Path, earlier: dict[str, str], sums: dict[str, str]) -> int:
+    unexpected, known = differing(sums, earlier)
     heading(f"Compared with {other}")
     for name in known:
         reason = next(why for begin, why in VARYING.items() if name.startswith(begin))
