@@ -9,20 +9,30 @@ export PGDATA=${PGDATA:-/var/lib/postgresql/data}
 user=${POSTGRES_USER:-postgres}
 database=${POSTGRES_DB:-$user}
 
-# `initialized` comes last: a start that was cut off begins anew.
-if [[ ! -e $PGDATA/initialized ]]; then
+# The database is made in a folder of its own and moved, PG_VERSION last: a start that was cut off
+# goes on here, and nothing is deleted that another image or a restore left in PGDATA.
+making=$PGDATA/.making made=$PGDATA/.made
+if [[ ! -e $PGDATA/PG_VERSION ]]; then
     mkdir -p "$PGDATA"
-    rm -rf "${PGDATA:?}"/*
     chmod 700 "$PGDATA"
-    : "${POSTGRES_PASSWORD:?POSTGRES_PASSWORD is not set}"
-    read -ra more <<<"${POSTGRES_INITDB_ARGS:-}"
-    initdb "${more[@]}" --username="$user" --pwfile=<(echo "$POSTGRES_PASSWORD") \
-        --auth-local=trust --auth-host=scram-sha-256 \
-        --encoding=UTF8 --locale=C.UTF-8 >/dev/null
-    echo 'host all all all scram-sha-256' >>"$PGDATA/pg_hba.conf"
-    if [[ $database != postgres ]]; then
-        echo "CREATE DATABASE \"$database\"" | postgres --single -D "$PGDATA" postgres >/dev/null
+    if [[ ! -e $made ]]; then
+        : "${POSTGRES_PASSWORD:?POSTGRES_PASSWORD is not set}"
+        read -ra more <<<"${POSTGRES_INITDB_ARGS:-}"
+        rm -rf "$making"
+        initdb "${more[@]}" --pgdata="$making" --username="$user" \
+            --pwfile=<(echo "$POSTGRES_PASSWORD") --auth-local=trust --auth-host=scram-sha-256 \
+            --encoding=UTF8 --locale=C.UTF-8 >/dev/null
+        echo 'host all all all scram-sha-256' >>"$making/pg_hba.conf"
+        if [[ $database != postgres ]]; then
+            echo "CREATE DATABASE \"$database\"" |
+                postgres --single -D "$making" postgres >/dev/null
+        fi
+        mv "$making" "$made"
     fi
-    touch "$PGDATA/initialized"
+    for path in "$made"/*; do
+        [[ $path == */PG_VERSION ]] || mv "$path" "$PGDATA/"
+    done
+    mv "$made/PG_VERSION" "$PGDATA/"
 fi
+rm -rf "$made"
 exec postgres -c listen_addresses='*' -c unix_socket_directories=/tmp "$@"

@@ -1,10 +1,12 @@
 """The files that images and Compose are made of, without Docker: `./dev image --check` has it."""
 
 import re
+import subprocess
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
 from settings_table import settings
 
@@ -159,3 +161,76 @@ def test_every_variable_of_compose_is_in_its_env_file() -> None:
     assert used | {"COMPOSE_PROJECT_NAME"} == listed
     version = (_ROOT / "VERSION").read_text(encoding="ascii").strip()
     assert f"TEMPINBOX_VERSION={version}\n" in written
+
+
+# The start of the image of PostgreSQL.
+
+
+def _start_postgres(folder: Path, cut_at: str = "") -> subprocess.CompletedProcess[str]:
+    """Runs postgres.sh on the folder's `data`, with programs that only write down what they would
+    do; the one named `cut_at` ends the start.
+    """
+    programs = folder / "programs"
+    programs.mkdir(exist_ok=True)
+    for name, body in {
+        "initdb": 'data=${3#--pgdata=}; mkdir "$data" "$data/base"; echo 17 >"$data/PG_VERSION"; '
+        'echo local >"$data/pg_hba.conf"',
+        "postgres": 'if [[ $1 == --single ]]; then cat >"$3/base/made"; else echo started; fi',
+        "mv": '/bin/mv "$@"',
+    }.items():
+        cut = "; exit 9" if name == cut_at else ""
+        (programs / name).write_text(f"#!/bin/bash\n{body}{cut}\n", encoding="ascii")
+        (programs / name).chmod(0o755)
+    script = (_DOCKER / "postgres.sh").read_text(encoding="utf-8")
+    here = script.replace("PATH=/usr/bin", f"PATH={programs}:/usr/bin:/bin")
+    environment = {
+        "PGDATA": str(folder / "data"),
+        "POSTGRES_USER": "tempinbox",
+        "POSTGRES_PASSWORD": "secret",
+        "POSTGRES_INITDB_ARGS": "--data-checksums --no-sync",
+    }
+    return subprocess.run(
+        ["bash", "-c", here], env=environment, capture_output=True, text=True, check=False
+    )
+
+
+def _database(folder: Path) -> dict[str, str]:
+    """The files of the folder's `data` with their content."""
+    data = folder / "data"
+    return {
+        str(path.relative_to(data)): path.read_text(encoding="utf-8").strip()
+        for path in data.rglob("*")
+        if path.is_file()
+    }
+
+
+_MADE = {
+    "PG_VERSION": "17",
+    "base/made": 'CREATE DATABASE "tempinbox"',
+    "pg_hba.conf": "local\nhost all all all scram-sha-256",
+}
+
+
+@pytest.mark.parametrize("cut_at", ["", "initdb", "postgres", "mv"])
+def test_postgres_makes_its_database_however_often_the_first_start_is_cut_off(
+    tmp_path: Path, cut_at: str
+) -> None:
+    if cut_at:
+        # Each mv is made and ends the start: four of them are needed.
+        for _ in range(4):
+            assert _start_postgres(tmp_path, cut_at).returncode == 9
+
+    assert _start_postgres(tmp_path).stdout == "started\n"
+
+    assert _database(tmp_path) == _MADE
+    assert [path.name for path in (tmp_path / "data").glob(".ma*")] == []
+
+
+def test_postgres_keeps_a_database_that_another_image_made(tmp_path: Path) -> None:
+    (tmp_path / "data" / "base").mkdir(parents=True)
+    (tmp_path / "data" / "PG_VERSION").write_text("16", encoding="ascii")
+    (tmp_path / "data" / "base" / "1").write_text("rows", encoding="ascii")
+
+    _start_postgres(tmp_path)
+
+    assert _database(tmp_path) == {"PG_VERSION": "16", "base/1": "rows"}
