@@ -1,5 +1,6 @@
 """The programs for Linux without containers: a tar of the programs, the page, what `/downloads`
-offers, the topics, and units of systemd; of the same Debian release as the images.
+offers, the topics, the files of Compose, and units of systemd; of the same Debian release as the
+images.
 """
 
 import platform
@@ -26,6 +27,7 @@ from dev.spdx import Package
 from dev.terminal import fail
 
 UNITS = paths.ROOT / "deploy" / "systemd"
+_COMPOSE = paths.ROOT / "deploy" / "compose"
 _DOCKERFILE = paths.ROOT / "deploy" / "docker" / "Dockerfile"
 _README = paths.ROOT / "docs" / "operations" / "linux.md"
 _ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
@@ -66,6 +68,7 @@ def write(into: Path, programs: Path, page: Path, offered: Path) -> Path:
         for inside, source in (
             ("share/dashboard", page),
             ("share/downloads", offered),
+            ("share/compose", _COMPOSE),
             ("systemd", UNITS),
         ):
             files |= {

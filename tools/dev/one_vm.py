@@ -216,7 +216,7 @@ def installed(docker: Docker) -> Iterator[OneVm]:
             folder,
             docker.environment
             | {
-                "CLONE": str(paths.ROOT),
+                "COMPOSE": str(paths.ROOT / "deploy" / "compose"),
                 "COMPOSE_PROJECT_NAME": _PROJECT,
                 "POSTGRES_IMAGE": own["postgres"],
                 "KAFKA_IMAGE": own["kafka"],
