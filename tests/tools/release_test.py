@@ -186,25 +186,38 @@ class Versions(unittest.TestCase):
                 version.check_form(wrong)
 
 
+def _notes(chosen: str, changelog: str, registry: str = "") -> str:
+    return release_notes.text(chosen, changelog, registry, "amd64")
+
+
 class Notes(unittest.TestCase):
     def test_they_are_the_section_of_the_version(self) -> None:
-        self.assertEqual(
-            release_notes.text("1.2.0", _CHANGELOG),
-            "# Temporary Inbox Service 1.2.0\n\n- All of it.\n",
-        )
+        notes = _notes("1.2.0", _CHANGELOG)
+
+        self.assertTrue(notes.startswith("# Temporary Inbox Service 1.2.0\n\n"))
+        self.assertTrue(notes.endswith("```\n\n- All of it.\n"))
+
+    def test_they_say_how_the_image_is_run_from_the_registry_or_the_file(self) -> None:
+        pulled = _notes("1.2.0", _CHANGELOG, "registry.example.com/suite/")
+        loaded = _notes("1.2.0", _CHANGELOG)
+
+        self.assertIn(" registry.example.com/suite/all-in-one:1.2.0\n", pulled)
+        self.assertNotIn("docker load", pulled)
+        self.assertIn("docker load --input all-in-one-1.2.0-linux-amd64.oci.tar\n", loaded)
+        self.assertIn(" localhost/tempinbox/all-in-one:1.2.0\n", loaded)
 
     def test_before_the_release_they_are_what_there_is_so_far(self) -> None:
-        self.assertIn("### Added", release_notes.text("1.3.0-dev", _CHANGELOG))
+        self.assertIn("### Added", _notes("1.3.0-dev", _CHANGELOG))
         with self.assertRaisesRegex(Failure, "nothing of 1.3.0"):
-            release_notes.text("1.3.0", _CHANGELOG)
+            _notes("1.3.0", _CHANGELOG)
 
     def test_right_after_a_release_they_say_that_nothing_has_changed(self) -> None:
-        self.assertIn("Nothing has changed", release_notes.text("1.3.0-dev", _RELEASED))
+        self.assertIn("Nothing has changed", _notes("1.3.0-dev", _RELEASED))
 
     def test_links_into_the_repository_become_text(self) -> None:
         self.assertIn(
             "- Of the next, and [Semantic](https://semver.org/).",
-            release_notes.text("1.3.0-dev", _CHANGELOG),
+            _notes("1.3.0-dev", _CHANGELOG),
         )
 
 
@@ -228,7 +241,11 @@ class Trees(unittest.TestCase):
         ):
             with self.assertRaisesRegex(Failure, "misspelled has no SHA256SUMS"):
                 release.run(
-                    ["npm"], image.Source(None), None, Path(made) / "misspelled", dry_run=True
+                    ["npm"],
+                    image.Source(None),
+                    None,
+                    Path(made) / "misspelled",
+                    dry_run=True,
                 )
             self.assertFalse(release.FOLDER.exists())
 
@@ -249,7 +266,11 @@ class Trees(unittest.TestCase):
 
             with contextlib.redirect_stdout(io.StringIO()):
                 code = release.run(
-                    ["npm"], image.Source(None), None, release.FOLDER, dry_run=True
+                    ["npm"],
+                    image.Source(None),
+                    None,
+                    release.FOLDER,
+                    dry_run=True,
                 )
         self.assertEqual(code, 1)
 

@@ -5,6 +5,7 @@ Nothing is tagged, signed or pushed here: a forge does that with what is in the 
 """
 
 import json
+import os
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -63,7 +64,9 @@ def run(
     heading(f"Making {chosen} in {FOLDER.relative_to(paths.ROOT)}")
     _make(parts or PARTS, source, base)
     changelog = version.CHANGELOG.read_text(encoding="utf-8")
-    (FOLDER / "NOTES.md").write_text(release_notes.text(chosen, changelog), encoding="utf-8")
+    registry = os.environ.get("REGISTRY", "")
+    notes = release_notes.text(chosen, changelog, registry, linux_package.architecture())
+    (FOLDER / "NOTES.md").write_text(notes, encoding="utf-8")
     sums = write_sums(FOLDER)
     for name in sorted(sums):
         size = (FOLDER / name).stat().st_size
