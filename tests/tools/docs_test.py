@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import yaml
-from dev import metric_names
+from dev import debian, metric_names, packages
 from dev.paths import ROOT
 from generate import error_reasons, plans_page, settings_page
 from openapi.document import split_prefix
@@ -85,6 +85,31 @@ class Plans(unittest.TestCase):
         ]
 
         self.assertEqual(table, seed)
+
+
+class Requirements(unittest.TestCase):
+    """What an operator brings is the same on each page that names it."""
+
+    _PAGES = (
+        ROOT / "README.md",
+        ROOT / "deploy" / "helm" / "tempinbox" / "README.md",
+        _DOCS / "operations" / "install.md",
+        _DOCS / "operations" / "linux.md",
+    )
+
+    def test_postgresql_is_that_of_the_tests(self) -> None:
+        for page in self._PAGES:
+            with self.subTest(page.name):
+                named = re.findall(r"PostgreSQL \W*(\d+ (?:to \d+|or newer))", _read(page))
+                self.assertEqual(named, ["{} to {}".format(*packages.TESTED_POSTGRESQL)])
+
+    def test_every_release_of_debian_has_one_that_is_tested(self) -> None:
+        oldest, newest = packages.TESTED_POSTGRESQL
+        for release in debian.RELEASES:
+            listed = packages.read_list(_read(packages.LIST), release)
+            names = {package.name for package in listed}
+            versions = {f"postgresql-{version}" for version in range(oldest, newest + 1)}
+            self.assertEqual(len(names & versions), 1, release)
 
 
 class Statuses(unittest.TestCase):

@@ -13,6 +13,8 @@ from dev.locks import in_turn
 from dev.terminal import fail, heading, item, say, warn
 
 LIST = Path(__file__).with_name("packages.txt")
+# The oldest is Debian 12's, and 17 Debian 13's; others are given to `./dev test --postgres`.
+TESTED_POSTGRESQL = (15, 18)
 _CLUSTER_SETTINGS = Path("/etc/postgresql-common/createcluster.conf")
 
 
