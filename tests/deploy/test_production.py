@@ -144,6 +144,13 @@ def test_every_variable_is_in_the_file_to_copy_and_no_password_is() -> None:
     assert values["TEMPINBOX_VERSION"] == version
 
 
+def _port(published: str | dict[str, Any]) -> str:
+    """A port as Compose 1 of Debian 12 lists it; Compose 2 of Debian 13 says it in parts."""
+    if isinstance(published, str):
+        return published
+    return "{host_ip}:{published}:{target}/{protocol}".format(**published)
+
+
 @pytest.mark.skipif(not shutil.which("docker-compose"), reason="docker-compose is not here")
 def test_compose_merges_it_and_refuses_what_is_not_set(tmp_path: Path) -> None:
     for name in ("compose.yaml", "production.yaml"):
@@ -160,7 +167,11 @@ def test_compose_merges_it_and_refuses_what_is_not_set(tmp_path: Path) -> None:
         config, cwd=tmp_path, env=path | _GOOD, capture_output=True, text=True, check=True
     )
     merged = yaml.safe_load(done.stdout)["services"]
-    published = {name: sorted(one["ports"]) for name, one in merged.items() if "ports" in one}
+    published = {
+        name: sorted(map(_port, service["ports"]))
+        for name, service in merged.items()
+        if "ports" in service
+    }
     assert published == {
         "gateway": ["0.0.0.0:443:8080/tcp"],
         "mail-ingest": ["0.0.0.0:25:2525/tcp", "0.0.0.0:465:2465/tcp", "0.0.0.0:587:2587/tcp"],
