@@ -19,7 +19,7 @@ _HARDENED += ["--security-opt", "no-new-privileges", "--memory=64m", "--pids-lim
 # Shells, compilers, interpreters, and what installs more.
 _TOOLS = "sh bash dash ash busybox zsh cc gcc g++ clang ld as make perl python3? apt apt-get dpkg"
 _UNWANTED = re.compile(rf"(.*/)?s?bin/({'|'.join(_TOOLS.replace('+', '[+]').split())})(-[\d.]+)?")
-_ALL_IN_ONE_SECONDS = 15
+_ALL_IN_ONE_SECONDS = 8
 _ALL_IN_ONE_MB = 300
 _COMPOSE_SECONDS = 180
 _COMPOSE = paths.ROOT / "deploy" / "compose"
