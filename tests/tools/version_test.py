@@ -1,12 +1,14 @@
 """The file VERSION is what programs, API descriptions and the dashboard say of themselves."""
 
 import json
+import re
 import subprocess
 import unittest
 
 import yaml
 from dev import version
 from dev.paths import ROOT
+from generate import version as generator
 
 VERSION = version.current()
 _NPM_FOLDERS = [ROOT / "web" / "dashboard", ROOT / "clients" / "typescript"]
@@ -34,6 +36,14 @@ class Version(unittest.TestCase):
         self.assertIn('/VERSION" tempinbox_version', top)
         room = (ROOT / "libs/common/core/CMakeLists.txt").read_text(encoding="utf-8")
         self.assertIn('TEMPINBOX_VERSION=\\"${tempinbox_version}\\"', room)
+
+    def test_every_text_that_is_written_anew_has_it_and_no_other(self) -> None:
+        files = r"\b(?:tempinbox/[\w-]+:|all-in-one-|_VERSION=)(\d+\.\d+\.\d+(?:-dev)?)"
+        for name in generator.TEXTS:
+            with self.subTest(name):
+                text = (ROOT / name).read_text(encoding="utf-8")
+                self.assertRegex(text, generator.pattern(VERSION))
+                self.assertEqual({*re.findall(files, text), VERSION}, {VERSION})
 
     def test_the_contracts_have_it(self) -> None:
         for name in ("openapi.yaml", "dashboard-openapi.yaml"):

@@ -15,7 +15,7 @@ sys.path.insert(0, str(_ROOT / "tools"))
 from dev import version  # noqa: E402 - after its folder is known
 
 # Text that has the version as it stands, of this project alone.
-_TEXTS = [
+TEXTS = [
     "VERSION",
     "README.md",
     "deploy/compose/.env",
@@ -32,11 +32,17 @@ _NPM = ["web/dashboard", "clients/typescript"]
 _PYTHON = "clients/python/src/tempinbox/__init__.py"
 
 
+def pattern(named: str) -> str:
+    """Returns a regular expression of a version as texts have it: also in the name of a file, such
+    as all-in-one-0.2.0-linux-amd64.oci.tar.
+    """
+    return rf"(?<![\w.]){re.escape(named)}(?!\w|-dev|\.\d)"
+
+
 def _replace(name: str, old: str, new: str) -> None:
     path = _ROOT / name
     text = path.read_text(encoding="utf-8")
-    # Also in the name of a file: all-in-one-0.2.0-linux-amd64.oci.tar.
-    changed, count = re.subn(rf"(?<![\w.]){re.escape(old)}(?!\w|-dev|\.\d)", new, text)
+    changed, count = re.subn(pattern(old), new, text)
     if count == 0:
         sys.exit(f"{name} does not have {old}")
     path.write_text(changed, encoding="utf-8")
@@ -56,7 +62,7 @@ def main(new: str) -> None:
     """Replaces the version of the checkout by another."""
     version.check_form(new)
     old = version.current()
-    for name in _TEXTS:
+    for name in TEXTS:
         _replace(name, old, new)
     for folder in _NPM:
         _replace_in_npm(folder, new)
