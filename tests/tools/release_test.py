@@ -166,9 +166,20 @@ class Sums(unittest.TestCase):
 class Versions(unittest.TestCase):
     def test_the_version_of_a_release_is_of_its_content_alone(self) -> None:
         self.assertIsNone(version.find_reuse("1.2.0", _RELEASED, "tree", "tree"))
-        self.assertIn("tag v1.2.0", str(version.find_reuse("1.2.0", _RELEASED, "tree", "other")))
+        refused = str(version.find_reuse("1.2.0", _RELEASED, "tree", "other"))
+        self.assertIn("1.2.0 was released with other content", refused)
 
-    def test_without_tags_the_changelog_tells(self) -> None:
+    def test_without_a_tag_it_is_the_content_that_upgrades_are_rehearsed_from(self) -> None:
+        commit = (paths.ROOT / "deploy" / "baseline").read_text(encoding="ascii").strip()
+        printed = {
+            ("show", f"{commit}:VERSION"): "1.2.0",
+            ("rev-parse", f"{commit}^{{tree}}"): "tree",
+        }
+        with mock.patch.object(version, "git", lambda *command: printed.get(command, "")):
+            self.assertEqual(version.released_tree("1.2.0"), "tree")
+            self.assertIsNone(version.released_tree("1.3.0"))
+
+    def test_of_a_version_without_a_release_the_changelog_tells(self) -> None:
         self.assertIsNone(version.find_reuse("1.2.0", _RELEASED, None, "other"))
         self.assertIn("-dev", str(version.find_reuse("1.2.0", _CHANGELOG, None, "other")))
 
@@ -288,13 +299,13 @@ class Trees(unittest.TestCase):
 
     def test_what_is_not_committed_is_not_released(self) -> None:
         with (
-            mock.patch.object(release, "_git", return_value=" M README.md"),
+            mock.patch.object(version, "git", return_value=" M README.md"),
             self.assertRaisesRegex(Failure, "README.md"),
         ):
             release.check_tree("1.3.0-dev", dry_run=True)
 
     def test_a_version_in_development_is_only_tried(self) -> None:
-        with mock.patch.object(release, "_git", return_value=""):
+        with mock.patch.object(version, "git", return_value=""):
             release.check_tree("99.0.0-dev", dry_run=True)
             with self.assertRaisesRegex(Failure, "--dry-run"):
                 release.check_tree("99.0.0-dev", dry_run=False)

@@ -2,7 +2,6 @@
 
 import json
 import re
-import subprocess
 import unittest
 
 import yaml
@@ -14,21 +13,15 @@ VERSION = version.current()
 _NPM_FOLDERS = [ROOT / "web" / "dashboard", ROOT / "clients" / "typescript"]
 
 
-def _git(name: str) -> str | None:
-    """Returns what a name stands for here; None if there is no such thing."""
-    command = ["git", "-C", str(ROOT), "rev-parse", "--verify", "--quiet", name]
-    return subprocess.run(command, capture_output=True, text=True).stdout.strip() or None
-
-
 class Version(unittest.TestCase):
     def test_it_is_semantic(self) -> None:
         version.check_form(VERSION)
 
     def test_the_last_releases_version_is_not_that_of_other_content(self) -> None:
-        tagged, here = _git(f"v{VERSION}^{{tree}}"), _git("HEAD^{tree}")
+        released, here = version.released_tree(VERSION), version.git("rev-parse", "HEAD^{tree}")
         changelog = version.CHANGELOG.read_text(encoding="utf-8")
 
-        self.assertIsNone(version.find_reuse(VERSION, changelog, tagged, here or ""))
+        self.assertIsNone(version.find_reuse(VERSION, changelog, released, here))
 
     def test_programs_are_built_with_it(self) -> None:
         top = (ROOT / "CMakeLists.txt").read_text(encoding="utf-8")

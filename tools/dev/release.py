@@ -7,7 +7,6 @@ Nothing is tagged, signed or pushed here: a forge does that with what is in the 
 import json
 import os
 import shutil
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -83,11 +82,11 @@ def check_tree(chosen: str, *, dry_run: bool) -> None:
     content's.
     """
     version.check_form(chosen)
-    if changed := _git("status", "--porcelain"):
+    if changed := version.git("status", "--porcelain"):
         fail(f"a release is made of what is committed; this is not:\n{changed}")
-    tagged = _git("rev-parse", "--verify", "--quiet", f"v{chosen}^{{tree}}") or None
+    released, here = version.released_tree(chosen), version.git("rev-parse", "HEAD^{tree}")
     changelog = version.CHANGELOG.read_text(encoding="utf-8")
-    if reason := version.find_reuse(chosen, changelog, tagged, _git("rev-parse", "HEAD^{tree}")):
+    if reason := version.find_reuse(chosen, changelog, released, here):
         fail(reason)
     if dry_run:
         return
@@ -95,13 +94,6 @@ def check_tree(chosen: str, *, dry_run: bool) -> None:
         fail(f"{chosen} is not to be released: ./dev release --dry-run makes the same of it")
     if chosen not in version.changelog_headings(changelog):
         fail(f"CHANGELOG.md has no section {chosen}")
-
-
-def _git(*arguments: str) -> str:
-    printed = subprocess.run(
-        ["git", "-C", str(paths.ROOT), *arguments], capture_output=True, text=True
-    )
-    return printed.stdout.strip()
 
 
 # The parts.

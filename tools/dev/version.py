@@ -4,12 +4,15 @@ Between releases it is the next one with `-dev`, so that nothing built in betwee
 """
 
 import re
+import subprocess
 
 from dev import paths
 from dev.terminal import fail
 
 FILE = paths.ROOT / "VERSION"
 CHANGELOG = paths.ROOT / "CHANGELOG.md"
+# Names the commit of the last release.
+_BASELINE = paths.ROOT / "deploy" / "baseline"
 _DEVELOPMENT = "-dev"
 _FORM = re.compile(r"\d+\.\d+\.\d+(-dev)?")
 
@@ -52,19 +55,39 @@ def changelog_section(changelog: str, name: str) -> str:
     return found[1].strip() if found else ""
 
 
-def find_reuse(version: str, changelog: str, tagged: str | None, here: str) -> str | None:
+def git(*arguments: str) -> str:
+    """Returns what git prints of the checkout; nothing if it fails."""
+    printed = subprocess.run(
+        ["git", "-C", str(paths.ROOT), *arguments], capture_output=True, text=True
+    )
+    return printed.stdout.strip()
+
+
+def released_tree(version: str) -> str | None:
+    """Returns the content that was released under the version, as git names a tree: that of its
+    tag, or else of the last release's commit if that has the version.
+    """
+    if tagged := git("rev-parse", "--verify", "--quiet", f"v{version}^{{tree}}"):
+        return tagged
+    commit = _BASELINE.read_text(encoding="ascii").strip()
+    if git("show", f"{commit}:VERSION") != version:
+        return None
+    return git("rev-parse", f"{commit}^{{tree}}")
+
+
+def find_reuse(version: str, changelog: str, released: str | None, here: str) -> str | None:
     """Says why this content must not have this version, or returns None.
 
-    `tagged` is the content of the tag v<version>, if there is one, and `here` that of the checkout,
+    `released` is the content that was released under it, if any, and `here` that of the checkout,
     each as git names a tree.
     """
     if not is_release(version):
-        released = changelog_headings(changelog)[1:]
-        if version.removesuffix(_DEVELOPMENT) in released:
+        versions = changelog_headings(changelog)[1:]
+        if version.removesuffix(_DEVELOPMENT) in versions:
             return f"{version} leads to a version that is released already: take a later one"
         return None
-    if tagged is not None and tagged != here:
-        return f"the tag v{version} has other content: give VERSION the next version with -dev"
+    if released is not None and released != here:
+        return f"{version} was released with other content: give VERSION the next one with -dev"
     if changelog_section(changelog, "Unreleased"):
         return f"CHANGELOG.md has changes after {version}: give VERSION the next version with -dev"
     return None
