@@ -48,8 +48,11 @@ std::string read(const fs::path& path)
     return content;
 }
 
+// Nothing for a wheel: pip reads the version from its name.
 std::string without_version(std::string name)
 {
+    if (name.ends_with(".whl"))
+        return {};
     const auto mark = "-" + std::string(version());
     const auto at = name.find(mark);
     return at == std::string::npos ? std::string() : name.erase(at, mark.size());

@@ -16,7 +16,7 @@ namespace {
 const std::string digest = "2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881";
 const std::string npm_name = "tempinbox-" + std::string(version()) + ".tgz";
 const std::string chart_name = "tempinbox-chart-" + std::string(version()) + ".tgz";
-const std::string wheel_name = "temporary_inbox-1.0-py3-none-any.whl";
+const std::string wheel_name = "temporary_inbox-" + std::string(version()) + "-py3-none-any.whl";
 
 class offered_files
 {
@@ -68,6 +68,7 @@ TEST_CASE("a client is served by its name, and by its name without the version",
         CHECK(offered.get(path, {{"If-None-Match", header(response, "ETag")}}).status == 304);
     }
     CHECK(offered.get("/downloads/" + wheel_name).body == "wheel");
+    CHECK(offered.get("/downloads/temporary_inbox-py3-none-any.whl").status == 404);
     CHECK(offered.get("/downloads/" + wheel_name, {}, "POST").status == 405);
 }
 
