@@ -144,14 +144,15 @@ describe('a login', () => {
     await page.getByRole('link', { name: /With the one before/ }).waitFor();
   });
 
-  test('ends by a click; the mail stays', async () => {
+  test('ends by a click; the mail stays, and says to whom it was sent', async () => {
     await section().getByRole('button', { name: 'End login' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'End login' }).click();
 
     await section().getByRole('button', { name: 'Make a login' }).waitFor();
     await eventually(headingHasFocus, 'the focus is on the heading');
     await eventually(() => isRefused(login), 'the login is refused');
-    await page.getByRole('link', { name: /Welcome/ }).waitFor();
+    const row = page.getByRole('listitem').filter({ hasText: 'Welcome' });
+    await row.getByText('to ann@shop.example and 2 more').waitFor();
   });
 });
 

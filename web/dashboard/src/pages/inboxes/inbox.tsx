@@ -14,6 +14,7 @@ import { Empty, ErrorNotice, Loading, Notice } from '../../ui/notice';
 import { PageHead, useTitle } from '../../ui/page';
 import { MailResults, SearchBox, useMailListing } from '../mail/mail-search';
 import { MailView } from '../mail/mail-view';
+import { namesOthers } from '../mail/recipients';
 import { DeleteInbox, EditInbox, EmptyInbox, ExtendInbox } from './inbox-dialogs';
 import { Faults } from './faults';
 import { Rejections } from './rejections';
@@ -156,6 +157,7 @@ export function InboxPage({ params }: { params: { inboxId: string; emailId?: str
       </>
     );
   }
+  const { emailAddress, capture } = inbox.value;
   const isActive = inbox.value.status === 'active';
   const isWaiting = emails.value?.items.length === 0 && !emails.isSearch && !emailId;
   const close = () => setDialog(null);
@@ -179,7 +181,7 @@ export function InboxPage({ params }: { params: { inboxId: string; emailId?: str
             <SearchBox {...emails} isOneInbox />
             <MailResults
               listing={emails}
-              hasRecipients={inbox.value.capture !== null}
+              hasRecipients={(it) => capture !== null || namesOthers(it.recipients, emailAddress)}
               {...(emailId ? { chosen: emailId } : {})}
             />
             {isWaiting && (

@@ -15,8 +15,8 @@ function Recipients({ recipients }: { recipients: readonly string[] }) {
   );
 }
 
-// One mail of a list: who, what, when, and the code it brought; where an inbox takes mail to
-// anybody, also to whom.
+// One mail of a list: who, what, when, and the code it brought; where its inbox does not say to
+// whom it came, that as well.
 export function MailRow({
   email,
   isChosen = false,

@@ -107,11 +107,11 @@ function lookedAt(pages: readonly MailPage[]): string {
 export function MailResults({
   listing,
   chosen,
-  hasRecipients = false,
+  hasRecipients = () => false,
 }: {
   listing: MailListing;
   chosen?: string;
-  hasRecipients?: boolean; // says to whom each was sent
+  hasRecipients?: (email: EmailSummary) => boolean; // says to whom it was sent
 }) {
   const { value: list, isSearch, isLoading } = listing;
   return (
@@ -125,7 +125,7 @@ export function MailResults({
               key={it.emailId}
               email={it}
               isChosen={it.emailId === chosen}
-              hasRecipients={hasRecipients}
+              hasRecipients={hasRecipients(it)}
             />
           ))}
         </ul>
