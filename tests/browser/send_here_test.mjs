@@ -131,6 +131,8 @@ describe('a login', () => {
     await page.reload();
     await section().getByText('Wrong password').waitFor();
     assert.match(await fact('Wrong password'), /^\d+ attempts? in the last 24 hours$/);
+    const refused = page.getByRole('region', { name: 'Not accepted' }).getByRole('listitem');
+    await refused.filter({ hasText: 'wrong password' }).getByText('(at the login)').waitFor();
   });
 
   test('keeps the password before for as long as is chosen', async () => {

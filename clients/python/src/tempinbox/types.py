@@ -506,7 +506,9 @@ class Rejection(Answer):
     purpose (`fault`).
     """
     mail_from: str
-    """The sender as given in MAIL, chosen by it; `""` for bounces."""
+    """The sender as given in MAIL, chosen by it; `""` for bounces, and for what was refused at the
+    login.
+    """
     reply: str
     """The last SMTP reply that the sender got."""
     attempt_count: int

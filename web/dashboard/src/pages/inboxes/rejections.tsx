@@ -14,6 +14,12 @@ const REASONS: Record<Rejection['reason'], string> = {
   fault: 'on purpose',
 };
 
+// Who sent what was refused. A wrong password comes before a sender is named.
+function senderOf({ reason, mailFrom }: Rejection): string {
+  if (reason === 'bad_login') return '(at the login)';
+  return mailFrom || '(empty sender)';
+}
+
 function RejectionRow({ rejection }: { rejection: Rejection }) {
   const now = useNow();
   const { attemptCount, firstAt, lastAt } = rejection;
@@ -21,7 +27,7 @@ function RejectionRow({ rejection }: { rejection: Rejection }) {
     <li class="row-item">
       <div class="row-main">
         <p class="row-title breaks">
-          <bdi>{rejection.mailFrom || '(empty sender)'}</bdi>
+          <bdi>{senderOf(rejection)}</bdi>
         </p>
         <p class="row-note breaks">
           <code>{rejection.reply}</code>
