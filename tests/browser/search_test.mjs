@@ -68,6 +68,7 @@ describe('in one inbox', () => {
   test('names with a colon look elsewhere', async () => {
     await found('from:one.example', ['Your code']);
     await found('subject:"your code"', ['Your code']);
+    await found(`recipient:${inbox.emailAddress} has:code`, ['Your code']);
     await found('has:code', ['Your code']);
     await found('is:unread from:two.example your order', ['Order']);
     await found('', ['Order', 'Your code']);

@@ -90,7 +90,7 @@ export function SearchBox({
       <p class="hint" id={hintId}>
         {search.notes.length > 0
           ? search.notes.join(' ')
-          : `Words of the text, or from: to: subject: has:code is:unread${isOneInbox ? '' : ' tag:'}`}
+          : `Words of the text, or from: to: recipient: subject: has:code is:unread${isOneInbox ? '' : ' tag:'}`}
       </p>
     </div>
   );

@@ -13,6 +13,7 @@ test('a name with a colon is a filter', () => {
   expect(
     readSearch('from:robot@ To:ann SUBJECT:"your code" tag:run-4711 welcome', false).filters,
   ).toEqual({ from: 'robot@', to: 'ann', subject: 'your code', tag: 'run-4711', text: 'welcome' });
+  expect(readSearch('recipient:signup-4711@', true).filters).toEqual({ recipient: 'signup-4711@' });
   expect(readSearch('has:code has:Link has:attachment is:unread', false).filters).toEqual({
     hasCode: true,
     hasLink: true,
@@ -29,7 +30,7 @@ test('another name with a colon is a word', () => {
 });
 
 test('what is still being typed is no filter yet', () => {
-  for (const typed of ['from:', 'subject:"', 'has:', 'is:', '"', 'from: ""'])
+  for (const typed of ['from:', 'recipient:', 'subject:"', 'has:', 'is:', '"', 'from: ""'])
     expect(readSearch(typed, false)).toEqual({ filters: {}, notes: [] });
   expect(readSearch('subject:"your co', false).filters).toEqual({ subject: 'your co' });
 });

@@ -3,7 +3,16 @@ import type { Query } from '../../api';
 
 export type MailFilters = Pick<
   Query<'/emails'>,
-  'text' | 'from' | 'to' | 'subject' | 'hasCode' | 'hasLink' | 'hasAttachment' | 'isRead' | 'tag'
+  | 'text'
+  | 'from'
+  | 'to'
+  | 'recipient'
+  | 'subject'
+  | 'hasCode'
+  | 'hasLink'
+  | 'hasAttachment'
+  | 'isRead'
+  | 'tag'
 >;
 
 export interface MailSearch {
@@ -14,15 +23,16 @@ export interface MailSearch {
 // A name with a value behind its colon, a phrase in quotes, or a word. A quote that is still open
 // ends with the text.
 const TOKENS = /([a-z]+):(?:"([^"]*)"?|(\S*))|"([^"]*)"?|(\S+)/gi;
-const TEXTS = ['from', 'to', 'subject', 'tag'] as const;
+const TEXTS = ['from', 'to', 'recipient', 'subject', 'tag'] as const;
 const HAS = { code: 'hasCode', link: 'hasLink', attachment: 'hasAttachment' } as const;
 
 function isText(name: string): name is (typeof TEXTS)[number] {
   return (TEXTS as readonly string[]).includes(name);
 }
 
-// Words are a phrase of the text; `from:`, `to:`, `subject:`, `has:`, `is:` and, over all inboxes,
-// `tag:` are filters. Another name with a colon is a word, such as an address of the web.
+// Words are a phrase of the text; `from:`, `to:`, `recipient:`, `subject:`, `has:`, `is:` and, over
+// all inboxes, `tag:` are filters. Another name with a colon is a word, such as an address of the
+// web.
 export function readSearch(typed: string, isOneInbox: boolean): MailSearch {
   const filters: MailFilters = {};
   const notes: string[] = [];
