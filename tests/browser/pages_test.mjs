@@ -87,10 +87,15 @@ async function fillAccount() {
     ttlSeconds: 3600,
   });
   const full = await makeInbox(page, { ttlSeconds: 600 });
-  await page.route(`**/dashboard/api/inboxes/${full.inboxId}`, async (route) => {
-    const response = await route.fetch();
-    await route.fulfill({ response, json: { ...(await response.json()), isFull: true } });
+  const dropping = await makeInbox(page, {
+    ttlSeconds: 600,
+    retention: { whenFull: 'dropOldest' },
   });
+  for (const { inboxId } of [full, dropping])
+    await page.route(`**/dashboard/api/inboxes/${inboxId}`, async (route) => {
+      const response = await route.fetch();
+      await route.fulfill({ response, json: { ...(await response.json()), isFull: true } });
+    });
   const captured = await makeInbox(page, { name: 'Staging', capture: true });
   const { host, ports, user, password } = captured.capture;
   await sendByLogin(
@@ -155,6 +160,7 @@ async function fillAccount() {
   ids.webhook = webhook.webhookId;
   ids.inbox = inbox.inboxId;
   ids.full = full.inboxId;
+  ids.dropping = dropping.inboxId;
   ids.captured = captured.inboxId;
   ids.caught = caught.inboxId;
   ids.faulty = faulty.inboxId;
@@ -247,6 +253,12 @@ const PAGES = [
     () => page,
     () => `/inboxes/${ids.full}`,
     (it) => it.getByText('This inbox is full: new mail is refused.').waitFor(),
+  ],
+  [
+    'inbox-full-dropping',
+    () => page,
+    () => `/inboxes/${ids.dropping}`,
+    (it) => it.getByText('This inbox is full for a moment').waitFor(),
   ],
   [
     'inbox-rejections',

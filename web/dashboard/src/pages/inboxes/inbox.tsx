@@ -157,7 +157,7 @@ export function InboxPage({ params }: { params: { inboxId: string; emailId?: str
       </>
     );
   }
-  const { emailAddress, capture } = inbox.value;
+  const { emailAddress, capture, retention } = inbox.value;
   const isActive = inbox.value.status === 'active';
   const isWaiting = emails.value?.items.length === 0 && !emails.isSearch && !emailId;
   const close = () => setDialog(null);
@@ -172,7 +172,9 @@ export function InboxPage({ params }: { params: { inboxId: string; emailId?: str
       )}
       {inbox.value.isFull && (
         <Notice kind="warn">
-          This inbox is full: new mail is refused. Delete mail to make room.
+          {retention.whenFull === 'dropOldest'
+            ? 'This inbox is full for a moment: its oldest mail is dropped, and senders try again.'
+            : 'This inbox is full: new mail is refused. Delete mail to make room.'}
         </Notice>
       )}
       {isActive && (
