@@ -6,7 +6,7 @@ export const errorCodes = {
   invalidField: 'invalid_field',
   /** 400: The body is no JSON object. Send a JSON object; the message names line and column. */
   invalidJson: 'invalid_json',
-  /** 400: The cursor is not of this list with these filters and this order. Read the list from its first page, without a cursor. */
+  /** 400: The cursor is not of this list with these filters and this order. Read the list from its first page, without a cursor, or, of events, begin with `latest`. */
   invalidCursor: 'invalid_cursor',
   /** 400: The request itself is malformed: its target, or a header. Mend what the message names; this is often the HTTP client's fault. */
   invalidRequest: 'invalid_request',
@@ -80,7 +80,7 @@ export const errorCodes = {
   burst: 'burst',
   /** 429: Too many requests without a valid key came from this address. Wait for Retry-After, with a valid key. */
   authenticationLimit: 'authentication_limit',
-  /** 429: Too many requests of the account wait for mail. Wait for fewer inboxes at a time; try again after Retry-After. */
+  /** 429: Too many requests of the account wait for mail or events. Wait for fewer inboxes at a time; try again after Retry-After. */
   waitLimit: 'wait_limit',
   /** 429: Too many tests, retries or replays of webhooks were asked for. Try again after Retry-After. */
   manualLimit: 'manual_limit',

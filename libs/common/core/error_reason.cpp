@@ -16,7 +16,8 @@ constexpr std::array table{
                        "Send a JSON object; the message names line and column."},
     error_reason_facts{error_reason::invalid_cursor, "invalid_cursor", 400,
                        "The cursor is not of this list with these filters and this order.",
-                       "Read the list from its first page, without a cursor."},
+                       "Read the list from its first page, without a cursor, or, of events, "
+                       "begin with `latest`."},
     error_reason_facts{error_reason::invalid_request, "invalid_request", 400,
                        "The request itself is malformed: its target, or a header.",
                        "Mend what the message names; this is often the HTTP client's fault."},
@@ -124,7 +125,7 @@ constexpr std::array table{
                        "Too many requests without a valid key came from this address.",
                        "Wait for Retry-After, with a valid key."},
     error_reason_facts{error_reason::wait_limit, "wait_limit", 429,
-                       "Too many requests of the account wait for mail.",
+                       "Too many requests of the account wait for mail or events.",
                        "Wait for fewer inboxes at a time; try again after Retry-After."},
     error_reason_facts{error_reason::stream_limit, "stream_limit", 429,
                        "Too many streams of the account are open.", "Close one.", false},

@@ -81,7 +81,7 @@ long_poll_hub::long_poll_hub(runtime::host& host, inbox_client& inboxes, respons
       bounds_(bounds),
       final_poll_timeout_(final_poll_timeout),
       waiting_requests_(host.metrics().gauge("tempinbox_gateway_waiting_requests",
-                                             "Requests that wait for mail (long polls)")),
+                                             "Requests that wait for mail or events")),
       poll_task_(host.executor(), host.metrics(), "poll_inboxes", [this] { return poll_all(); })
 {}
 
@@ -139,7 +139,8 @@ std::optional<failure> long_poll_hub::refuse(account_id account, int burst_per_s
                                              bool is_of_session) const
 {
     if (waiters_ >= bounds_.in_all)
-        return failure{errc::unavailable, "Too many requests wait for mail here; try again",
+        return failure{errc::unavailable,
+                       "Too many requests wait for mail or events here; try again",
                        error_reason::busy};
     const auto found = by_account_.find(account);
     if (found == by_account_.end())
@@ -157,7 +158,7 @@ std::optional<failure> long_poll_hub::refuse(account_id account, int burst_per_s
     if (waits.by_key + waits.by_session >= max_waiting)
         return failure{errc::rate_limited,
                        "At most " + std::to_string(max_waiting) +
-                           " requests of this account can wait for mail at once",
+                           " requests of this account can wait for mail or events at once",
                        error_reason::wait_limit};
     return std::nullopt;
 }

@@ -17,7 +17,7 @@ INVALID_JSON = "invalid_json"
 INVALID_CURSOR = "invalid_cursor"
 """400: The cursor is not of this list with these filters and this order.
 
-Read the list from its first page, without a cursor.
+Read the list from its first page, without a cursor, or, of events, begin with `latest`.
 """
 
 INVALID_REQUEST = "invalid_request"
@@ -178,7 +178,7 @@ Wait for Retry-After, with a valid key.
 """
 
 WAIT_LIMIT = "wait_limit"
-"""429: Too many requests of the account wait for mail.
+"""429: Too many requests of the account wait for mail or events.
 
 Wait for fewer inboxes at a time; try again after Retry-After.
 """
