@@ -262,6 +262,14 @@ class Replies(unittest.TestCase):
         self.assertIn("250 2.0.0 Ok", fixed)
         self.assertEqual(listed - patterns, fixed)
 
+    def test_every_result_of_a_message_is_listed(self) -> None:
+        folder = ROOT / "services" / "mail-ingest" / "smtp"
+        code = _read(folder / "session_machine.cpp") + _read(folder / "session_metrics.cpp")
+        ends = r'(?:end_transaction|note_ending|close_in_message|count_transaction)\("(\w+)"'
+        rows = _rows(_read(_REFERENCE / "smtp-replies.md"), "What decides at the end of a message")
+
+        self.assertEqual({row[0].strip("`") for row in rows}, set(re.findall(ends, code)))
+
 
 class WebhookFailures(unittest.TestCase):
     """docs/reference/webhook-failures.md and the dispatcher's delivery folder."""
