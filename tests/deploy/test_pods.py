@@ -374,6 +374,19 @@ def test_webhooks_reach_the_world_but_nothing_private(case: str) -> None:
         assert "0.0.0.0/0" not in str(_policy(objects, service))
 
 
+def test_an_address_that_webhooks_may_reach_is_a_network_of_its_own() -> None:
+    settings = {"webhook-allow-networks": "192.168.1.10, fd00::10,172.16.0.0/12"}
+    objects = render("minimal", {"services": {"webhook-dispatcher": {"settings": settings}}})
+
+    blocks = {
+        peer["ipBlock"]["cidr"]
+        for rule in _policy(objects, "webhook-dispatcher")["egress"]
+        for peer in rule.get("to", [])
+        if "ipBlock" in peer
+    }
+    assert {"192.168.1.10/32", "fd00::10/128", "172.16.0.0/12"} <= blocks
+
+
 def test_addresses_that_the_dispatcher_never_calls_are_those_of_its_code() -> None:
     code = (
         ROOT / "services" / "webhook-dispatcher" / "endpoints" / "address_policy.cpp"

@@ -531,10 +531,61 @@ def test_the_whole_world_is_refused_as_a_network(network: str) -> None:
     assert f"cluster.networks: {network} is every address" in said
 
 
+# libs/common/core/network.cpp refuses these, so a pod would end at its start.
+@pytest.mark.parametrize(
+    "network",
+    [
+        *("192.168.1.10/24", "10.0.0.1/31", "172.16.0.0/11", "1:2:3:4:5:6:7:8/64", "fd00::1:2/64"),
+        *("::1/127", "2001:db8:8000::/32", "1::8/124", "FD00::/7"),
+    ],
+)
+def test_bits_past_the_prefix_of_a_network_are_refused(network: str) -> None:
+    services = {
+        "gateway": {"settings": {"exempt-networks": f"10.0.0.0/8, {network}"}},
+        "mail-ingest": {"proxy": {"enabled": True, "networks": [network]}},
+    }
+    said = refusal("minimal", {"cluster": {"networks": [network]}, "services": services})
+
+    for path in (
+        "cluster.networks",
+        "services.gateway.settings.exempt-networks",
+        "services.mail-ingest.proxy.networks",
+    ):
+        assert f"{path}: {network} has bits set past its prefix" in said
+
+
 def test_networks_of_both_families_are_taken() -> None:
-    networks = ["10.0.0.1/32", "::1/128", "2001:db8::/32", "1:2:3:4:5:6:7:8/64", "fd00::1:2/64"]
+    networks = [
+        *("10.0.0.1/32", "192.168.1.0/24", "172.16.0.0/12", "192.0.2.10/31", "::1/128"),
+        *("2001:db8::/32", "2001:db8:8000::/33", "1:2:3:4::/64", "fd00::1:0/112", "FC00::/7"),
+        *("1:2:3:4:5:6:7:8/128", "1:2:3:4:5:6:7:8/125", "::8/125"),
+    ]
 
     assert render("minimal", {"cluster": {"networks": networks}})
+
+
+def test_a_network_that_is_none_is_refused_in_a_setting() -> None:
+    wrong = ["10.0.0", "10.0.0.0/", "10.0.0.0/8/8", "pods", "::ffff:192.0.2.1"]
+    settings = {"webhook-allow-networks": ",".join(wrong)}
+    said = refusal("minimal", _service("webhook-dispatcher", settings=settings))
+
+    for network in wrong:
+        assert f"settings.webhook-allow-networks: {network}" in said
+    assert said.count("is no network") == len(wrong)
+
+
+def test_only_trusted_proxies_may_not_be_every_address() -> None:
+    everywhere = {"trusted-proxies": "::/0", "exempt-networks": "0.0.0.0/0"}
+    said = refusal("minimal", _service("gateway", settings=everywhere))
+
+    assert "services.gateway.settings.trusted-proxies: ::/0 is every address" in said
+    assert "exempt-networks" not in said
+
+
+def test_a_setting_takes_addresses_without_a_length() -> None:
+    addresses = {"trusted-proxies": "192.0.2.7, 2001:db8::7,", "exempt-networks": ""}
+
+    assert render("minimal", _service("gateway", settings=addresses))
 
 
 def test_everything_may_be_stopped_at_once() -> None:

@@ -356,6 +356,13 @@
 {{- if $wrong -}}
 {{- $problems = append $problems (printf "%s.%s is %s, not %s" .path .setting (toString .value) .allowed) -}}
 {{- end -}}
+{{- if hasPrefix "networks such as " .allowed -}}
+{{- $path := printf "%s.%s" .path .setting -}}
+{{- $allowsAll := ne .setting "trusted-proxies" -}}
+{{- range splitList "," (toString .value | nospace) | compact -}}
+{{- $problems = concat $problems (include "tempinbox.checkNetwork" (dict "path" $path "network" (include "tempinbox.cidr" .) "allowsAll" $allowsAll) | fromJsonArray) -}}
+{{- end -}}
+{{- end -}}
 {{- $problems | toJson -}}
 {{- end -}}
 
@@ -366,25 +373,53 @@
 {{- mulf $number (get $units (regexFind "[A-Za-z]*$" (toString .)) | default 1.0) -}}
 {{- end -}}
 
-{{/* A list of networks has no place for what is none, or for all addresses: path, network. */}}
+{{/* What the programs refuse as a network, and every address where that is not allowed: path,
+     network, allowsAll. */}}
 {{- define "tempinbox.checkNetwork" -}}
 {{- $problems := list -}}
 {{- $address := splitList "/" .network | first -}}
-{{- $length := splitList "/" .network | last -}}
+{{- $hasLength := regexMatch "^[^/]*/[0-9]{1,3}$" .network -}}
+{{- $length := splitList "/" .network | last | atoi -}}
 {{- $isNetwork := false -}}
 {{- if contains ":" $address -}}
 {{- $groups := splitList ":" $address | compact -}}
 {{- $isShort := contains "::" $address -}}
 {{- $hasForm := regexMatch "^(::|(::)?[0-9a-fA-F]{1,4}(::?[0-9a-fA-F]{1,4})*(::)?)$" $address -}}
 {{- $hasCount := ternary (le (len $groups) 7) (eq (len $groups) 8) $isShort -}}
-{{- $isNetwork = and $hasForm $hasCount (le (len (splitList "::" $address)) 2) (not (contains ":::" $address)) (le (int $length) 128) -}}
+{{- $isNetwork = and $hasForm $hasCount (le (len (splitList "::" $address)) 2) (not (contains ":::" $address)) (le $length 128) -}}
 {{- else -}}
-{{- $isNetwork = and (regexMatch "^((25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])(\\.|$)){4}$" $address) (hasSuffix "." $address | not) (le (int $length) 32) -}}
+{{- $isNetwork = and (regexMatch "^((25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])(\\.|$)){4}$" $address) (hasSuffix "." $address | not) (le $length 32) -}}
 {{- end -}}
-{{- if not $isNetwork -}}
+{{- if not (and $isNetwork $hasLength) -}}
 {{- $problems = append $problems (printf "%s: %s is no network: write an address and the length of its prefix, such as 10.0.0.0/8 or 2001:db8::/32" .path .network) -}}
-{{- else if not (int $length) -}}
+{{- else if not (or $length .allowsAll) -}}
 {{- $problems = append $problems (printf "%s: %s is every address: list the networks themselves" .path .network) -}}
+{{- else if include "tempinbox.hasHostBits" (dict "address" $address "length" $length) -}}
+{{- $problems = append $problems (printf "%s: %s has bits set past its prefix: write the first address of the network, or %s/%d for this address alone" .path .network $address (ternary 128 32 (contains ":" $address))) -}}
 {{- end -}}
 {{- $problems | toJson -}}
+{{- end -}}
+
+{{/* Text where an address has bits set past its prefix: address, length. */}}
+{{- define "tempinbox.hasHostBits" -}}
+{{- $isV6 := contains ":" .address -}}
+{{- $width := ternary 16 8 $isV6 -}}
+{{- $groups := splitList "." .address -}}
+{{- if $isV6 -}}
+{{- $halves := splitList "::" .address -}}
+{{- $groups = splitList ":" (first $halves) | compact -}}
+{{- $tail := splitList ":" (rest $halves | join "") | compact -}}
+{{- range until (sub 8 (add (len $groups) (len $tail)) | int) }}{{ $groups = append $groups "0" }}{{ end -}}
+{{- $groups = concat $groups $tail -}}
+{{- end -}}
+{{- range $index, $group := $groups -}}
+{{- $size := 1 -}}
+{{- range until (sub (mul $width (add1 $index)) $.length | max 0 | min $width | int) }}{{ $size = mul $size 2 }}{{ end -}}
+{{- if mod (printf "%s%s" (ternary "0x" "" $isV6) $group | int64) $size }}true{{ end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* An address without the length of a prefix with it, as settings take and CIDRs need it. */}}
+{{- define "tempinbox.cidr" -}}
+{{ . }}{{ if not (contains "/" .) }}/{{ ternary 128 32 (contains ":" .) }}{{ end -}}
 {{- end -}}
