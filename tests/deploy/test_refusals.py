@@ -287,6 +287,20 @@ _CONTRADICTIONS: list[tuple[str, str, Values, str]] = [
         "services.gateway.tls.existingSecret makes the gateway speak TLS, but nothing tells",
     ),
     (
+        "TLS behind an Ingress with other words of HTTPS",
+        "proxy",
+        {
+            **_service("gateway", tls={"existingSecret": "api-certificate"}),
+            "ingress": {
+                "annotations": {
+                    "nginx.ingress.kubernetes.io/auth-url": "https://sign-in.example.com/check",
+                    "alb.ingress.kubernetes.io/listen-ports": '[{"HTTPS": 443}]',
+                }
+            },
+        },
+        "services.gateway.tls.existingSecret makes the gateway speak TLS, but nothing tells",
+    ),
+    (
         "balancers from everywhere",
         "proxy",
         _service("mail-ingest", proxy={"networks": ["0.0.0.0/0"]}),
@@ -593,10 +607,12 @@ def test_everything_may_be_stopped_at_once() -> None:
 
 
 def test_a_tls_port_behind_an_ingress_that_knows_it_is_taken() -> None:
-    tls = _service("gateway", tls={"existingSecret": "api-certificate"})
-    protocol = {"nginx.ingress.kubernetes.io/backend-protocol": "HTTPS"}
+    of_ingress = {"nginx.ingress.kubernetes.io/backend-protocol": "HTTPS"}
+    of_service = {"cloud.google.com/app-protocols": '{"http":"HTTPS"}'}
+    tls = {"existingSecret": "api-certificate"}
 
-    assert render("proxy", {**tls, "ingress": {"annotations": protocol}})
+    assert render("proxy", {**_service("gateway", tls=tls), "ingress": {"annotations": of_ingress}})
+    assert render("proxy", _service("gateway", tls=tls, service={"annotations": of_service}))
 
 
 def test_a_cluster_behind_its_pooler_may_have_a_secret_of_the_operator() -> None:

@@ -218,8 +218,9 @@
 {{- if and (get $gateway.settings "mail-relay") (not (get $gateway.settings "mail-relay-from")) -}}
 {{- $problems = append $problems "services.gateway.settings.mail-relay is set, but mail-relay-from is not: name the address that its mail comes from" -}}
 {{- end -}}
-{{- $annotations := concat (values $values.ingress.annotations) (values $gateway.service.annotations) | join "," | lower -}}
-{{- if and $values.ingress.enabled $gateway.tls.existingSecret (not (contains "https" $annotations)) -}}
+{{- /* A protocol, or one of each port as GKE takes them; not a URL, nor what a balancer listens on. */ -}}
+{{- $annotations := concat (values $values.ingress.annotations) (values $gateway.service.annotations) | join "\n" | lower -}}
+{{- if and $values.ingress.enabled $gateway.tls.existingSecret (not (regexMatch "(?m)^(https|\\{.*: *\"https\".*\\})$" $annotations)) -}}
 {{- $problems = append $problems "services.gateway.tls.existingSecret makes the gateway speak TLS, but nothing tells the Ingress: set its controller's annotation in ingress.annotations, such as nginx.ingress.kubernetes.io/backend-protocol: HTTPS, or leave the Secret out" -}}
 {{- end -}}
 {{- end -}}
