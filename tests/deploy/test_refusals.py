@@ -83,6 +83,12 @@ _CONTRADICTIONS: list[tuple[str, str, Values, str]] = [
         "Secret\n  - kafka.sasl.mechanism is OAUTHBEARER, but no issuer is named",
     ),
     (
+        "an issuer in the clear",
+        "oauth",
+        {"kafka": {"sasl": {"oauth": {"tokenEndpointUrl": "http://issuer.example/token"}}}},
+        "tokenEndpointUrl is http://, so the client's secret would go in the clear",
+    ),
+    (
         "an issuer of another mechanism",
         "ha",
         {"kafka": {"sasl": {"oauth": {"scope": "events"}}}},
@@ -617,6 +623,12 @@ def test_a_tls_port_behind_an_ingress_that_knows_it_is_taken() -> None:
 
 def test_a_cluster_behind_its_pooler_may_have_a_secret_of_the_operator() -> None:
     assert render("strimzi-cnpg", {"database": {"existingSecret": "pooler-dsn"}})
+
+
+def test_a_trial_may_ask_an_issuer_in_the_clear() -> None:
+    oauth = {"tokenEndpointUrl": "http://issuer.example/token"}
+
+    assert render("oauth", {"dev": True, "kafka": {"sasl": {"oauth": oauth}}})
 
 
 def test_a_trial_needs_neither_a_registry_nor_a_name_of_its_mail_server() -> None:

@@ -48,6 +48,9 @@
 {{- if and $isOauth (not $kafka.sasl.oauth.tokenEndpointUrl) (not $kafka.propertiesFile.existingSecret) -}}
 {{- $problems = append $problems "kafka.sasl.mechanism is OAUTHBEARER, but no issuer is named: set kafka.sasl.oauth.tokenEndpointUrl" -}}
 {{- end -}}
+{{- if and (hasPrefix "http://" $kafka.sasl.oauth.tokenEndpointUrl) (not $values.dev) -}}
+{{- $problems = append $problems "kafka.sasl.oauth.tokenEndpointUrl is http://, so the client's secret would go in the clear: use https://, or set dev: true for a trial" -}}
+{{- end -}}
 {{- if and (not $isOauth) (or $kafka.sasl.oauth.tokenEndpointUrl $kafka.sasl.oauth.scope) -}}
 {{- $problems = append $problems "kafka.sasl.oauth is set, but the mechanism is another: set kafka.securityProtocol: SASL_SSL and kafka.sasl.mechanism: OAUTHBEARER" -}}
 {{- end -}}
