@@ -325,6 +325,16 @@ _CONTRADICTIONS: list[tuple[str, str, Values, str]] = [
         "cnpg.enabled makes a Cluster, but database.existingSecret or database.value names",
     ),
     (
+        "a Cluster beside databases of all",
+        "strimzi-cnpg",
+        {
+            "defaults": {"database": {"existingSecret": "db"}},
+            "tools": {"database": {"existingSecret": "db"}},
+            "cnpg": {"pooler": {"enabled": False}},
+        },
+        "cnpg.enabled makes a Cluster, but all services and tools have a database.existingSecret",
+    ),
+    (
         "two services that must agree",
         "minimal",
         _service("inbox", settings={"inbox-max-emails": 5}),
@@ -619,6 +629,17 @@ def test_a_tls_port_behind_an_ingress_that_knows_it_is_taken() -> None:
 
     assert render("proxy", {**_service("gateway", tls=tls), "ingress": {"annotations": of_ingress}})
     assert render("proxy", _service("gateway", tls=tls, service={"annotations": of_service}))
+
+
+def test_a_cluster_that_one_service_uses_is_taken() -> None:
+    assert render(
+        "strimzi-cnpg",
+        {
+            "database": {"maxConnections": 300},
+            "cnpg": {"pooler": {"enabled": False}},
+            "services": {"webhook-dispatcher": {"database": {"existingSecret": "webhooks"}}},
+        },
+    )
 
 
 def test_a_cluster_behind_its_pooler_may_have_a_secret_of_the_operator() -> None:

@@ -269,6 +269,14 @@
 {{- if $cnpg.enabled -}}
 {{- if or $values.database.value (and $values.database.existingSecret (not $cnpg.pooler.enabled)) -}}
 {{- $problems = append $problems "cnpg.enabled makes a Cluster, but database.existingSecret or database.value names another database, so nobody would use it: leave that empty, or set cnpg.enabled: false" -}}
+{{- else if not $cnpg.pooler.enabled -}}
+{{- $secrets := list (include "tempinbox.databaseSecret" (dict "root" $ "config" $values.tools)) -}}
+{{- range $configs -}}
+{{- $secrets = append $secrets (include "tempinbox.databaseSecret" (dict "root" $ "config" .)) -}}
+{{- end -}}
+{{- if not (has (include "tempinbox.clusterSecret" .) $secrets) -}}
+{{- $problems = append $problems "cnpg.enabled makes a Cluster, but all services and tools have a database.existingSecret of their own, so nobody would use it: leave them empty, that of tools at least, or set cnpg.enabled: false" -}}
+{{- end -}}
 {{- end -}}
 {{- if and (int $cnpg.synchronousReplicas) (ge (int $cnpg.synchronousReplicas) (int $cnpg.instances)) -}}
 {{- $problems = append $problems "cnpg.synchronousReplicas must be below cnpg.instances: a commit would wait for ever" -}}

@@ -9,10 +9,7 @@
 {{- $files := list -}}
 {{- $dev := include "tempinbox.devSecret" . -}}
 
-{{- $database := default $values.database.existingSecret $config.database.existingSecret -}}
-{{- if and (not $database) $values.cnpg.enabled -}}
-{{- $database = printf "%s-postgres-app" (include "tempinbox.fullname" .root) -}}
-{{- end -}}
+{{- $database := include "tempinbox.databaseSecret" . -}}
 {{- $secret := ternary $dev $database (empty $database) -}}
 {{- $key := ternary "uri" $values.database.existingSecretKeys.uri (empty $database) -}}
 {{- $files = append $files (dict "name" "database" "secret" $secret "items" (dict "uri" $key) "settings" (dict "database-file" "uri")) -}}
@@ -92,6 +89,17 @@
 {{- end -}}
 {{- end -}}
 {{- toJson $files -}}
+{{- end -}}
+
+{{/* The Secret with the DSN of a program, nothing where it is in the values: root, config. */}}
+{{- define "tempinbox.databaseSecret" -}}
+{{- $values := .root.Values -}}
+{{- coalesce .config.database.existingSecret $values.database.existingSecret (ternary (include "tempinbox.clusterSecret" .root) "" $values.cnpg.enabled) | default "" -}}
+{{- end -}}
+
+{{/* The Secret that CloudNativePG makes for the Cluster of the chart. */}}
+{{- define "tempinbox.clusterSecret" -}}
+{{ include "tempinbox.fullname" . }}-postgres-app
 {{- end -}}
 
 {{/* The schemas that lie in a database of their own, each with the Secret of a DSN that may change
