@@ -579,6 +579,42 @@ def test_every_database_is_migrated() -> None:
     }
 
 
+def test_one_service_names_the_owner_of_a_database_of_two() -> None:
+    services = {
+        "inbox": {"database": {"existingSecret": "mail", "existingOwnerSecret": "owner"}},
+        "mail-ingest": {"database": {"existingSecret": "mail"}},
+    }
+
+    migrations = _migrations("minimal", {"services": services})
+    assert migrations["Job/tempinbox-schema-mailbox"] == ("mailbox", "owner")
+
+
+def test_roles_of_one_database_are_migrated_by_their_owner() -> None:
+    roles = {
+        name: {"database": {"existingSecret": name, "existingOwnerSecret": "owner"}}
+        for name in SERVICES
+    }
+
+    for tools in ("owner", ""):
+        owner = {"database": {"existingSecret": tools or "owner"}}
+        values = {**owner, "tools": {"database": {"existingSecret": tools}}, "services": roles}
+        assert _migrations("minimal", values) == {"Job/tempinbox-migrate": ("all", "owner")}
+
+
+def test_accounts_may_lie_where_the_tools_look_for_them() -> None:
+    values = {
+        "tools": {"database": {"existingSecret": "accounts"}},
+        "services": {"gateway": {"database": {"existingSecret": "accounts"}}},
+    }
+    alike = {
+        "tools": {"database": {"existingSecret": "other"}},
+        "defaults": {"database": {"existingSecret": "other"}},
+    }
+
+    assert _migrations("minimal", values) == {"Job/tempinbox-migrate": ("all", "accounts")}
+    assert _migrations("minimal", alike) == {"Job/tempinbox-migrate": ("all", "other")}
+
+
 def test_a_role_of_less_rights_is_not_migrated_with() -> None:
     less = {"database": {"existingSecret": "reader", "existingOwnerSecret": "owner"}}
     values = {"tools": {"database": {"existingSecret": "owner"}}, "services": {"inbox": less}}

@@ -335,6 +335,29 @@ _CONTRADICTIONS: list[tuple[str, str, Values, str]] = [
         "cnpg.enabled makes a Cluster, but all services and tools have a database.existingSecret",
     ),
     (
+        "mail where no inbox reads it",
+        "minimal",
+        _service("inbox", database={"existingSecret": "mail"}),
+        "services.inbox.database leads to mail and services.mail-ingest.database to the database",
+    ),
+    (
+        "mail in one database and inboxes in another",
+        "minimal",
+        {
+            "services": {
+                "inbox": {"database": {"existingSecret": "a", "existingOwnerSecret": "owner"}},
+                "mail-ingest": {"database": {"existingSecret": "b"}},
+            }
+        },
+        "services.inbox.database leads to owner and services.mail-ingest.database to b, but",
+    ),
+    (
+        "accounts where the tools look elsewhere",
+        "minimal",
+        _service("gateway", database={"existingSecret": "accounts"}),
+        "name accounts in tools.database.existingSecret too",
+    ),
+    (
         "two services that must agree",
         "minimal",
         _service("inbox", settings={"inbox-max-emails": 5}),

@@ -236,6 +236,16 @@
 {{- end -}}
 {{- end -}}
 
+{{- $databases := include "tempinbox.ownDatabases" . | fromJson -}}
+{{- $inboxes := get $databases "inbox" -}}
+{{- $mails := get $databases "mail-ingest" -}}
+{{- if and (hasKey $configs "inbox") (hasKey $configs "mail-ingest") (ne $inboxes $mails) -}}
+{{- $problems = append $problems (printf "services.inbox.database leads to %s and services.mail-ingest.database to %s, but both need the same schema: name the same Secret in existingSecret of both, or, where these are roles of one database, its owner's in existingOwnerSecret of both" (default "the database of all" $inboxes) (default "the database of all" $mails)) -}}
+{{- end -}}
+{{- with get $databases "gateway" -}}
+{{- $problems = append $problems (printf "services.gateway.database leads to %s, but bootstrap and tempinboxctl would look for accounts in the database of all: name %s in tools.database.existingSecret too, or, where that is a role of the database of all, its owner's in services.gateway.database.existingOwnerSecret" . .) -}}
+{{- end -}}
+
 {{- $strimzi := $values.strimzi -}}
 {{- if and (or $strimzi.topics.enabled $strimzi.users.enabled) (not $strimzi.cluster) -}}
 {{- $problems = append $problems "strimzi.cluster is empty: name the Kafka resource" -}}

@@ -102,18 +102,34 @@
 {{ include "tempinbox.fullname" . }}-postgres-app
 {{- end -}}
 
+{{/* Of each service the Secret of a DSN that may change its schema, as a JSON map; nothing where
+     that is the tools' one, or the one of all. */}}
+{{- define "tempinbox.ownDatabases" -}}
+{{- $main := include "tempinbox.databaseSecret" (dict "root" $ "config" (dict "database" dict)) -}}
+{{- $tools := include "tempinbox.databaseSecret" (dict "root" $ "config" .Values.tools) -}}
+{{- $databases := dict -}}
+{{- $owners := dict -}}
+{{- range $name := include "tempinbox.enabled" . | fromJsonArray -}}
+{{- $own := (include "tempinbox.config" (dict "root" $ "name" $name) | fromYaml).database -}}
+{{- $secret := default "" $own.existingSecret -}}
+{{- $_ := set $databases $name $secret -}}
+{{- with $own.existingOwnerSecret }}{{ $_ := set $owners $secret . }}{{ end -}}
+{{- end -}}
+{{- /* Two services with one DSN have one owner, whichever of them names it. */ -}}
+{{- range $name, $secret := $databases -}}
+{{- $owner := get $owners $secret | default $secret -}}
+{{- $_ := set $databases $name (ternary "" $owner (or (has $secret (list "" $main)) (has $owner (list $main $tools)))) -}}
+{{- end -}}
+{{- toJson $databases -}}
+{{- end -}}
+
 {{/* The schemas that lie in a database of their own, each with the Secret of a DSN that may change
      it, as a JSON map; the schemas of all others are those of the tools' DSN. */}}
 {{- define "tempinbox.otherDatabases" -}}
 {{- $others := dict -}}
-{{- $owner := (include "tempinbox.files" (dict "root" $ "name" "tools" "config" .Values.tools) | fromJsonArray | first).secret -}}
 {{- $schemas := dict "gateway" "accounts" "inbox" "mailbox" "mail-ingest" "mailbox" "rate-limit" "quota" "webhook-dispatcher" "webhooks" -}}
-{{- range $name := include "tempinbox.enabled" . | fromJsonArray -}}
-{{- $own := (include "tempinbox.config" (dict "root" $ "name" $name) | fromYaml).database -}}
-{{- if and $own.existingSecret (ne $own.existingSecret $.Values.database.existingSecret) -}}
-{{- $secret := default $own.existingSecret $own.existingOwnerSecret -}}
-{{- if ne $secret $owner }}{{ $_ := set $others (get $schemas $name) $secret }}{{ end -}}
-{{- end -}}
+{{- range $name, $secret := include "tempinbox.ownDatabases" . | fromJson -}}
+{{- if $secret }}{{ $_ := set $others (get $schemas $name) $secret }}{{ end -}}
 {{- end -}}
 {{- toJson $others -}}
 {{- end -}}
