@@ -259,7 +259,7 @@ def test_steps_that_are_none_say_what_is_allowed(account: Account) -> None:
         ([fine | {"stage": "mail"}], "steps[0].stage must be rcpt, data or end, not mail"),
         ([{"stage": "rcpt", "cut": "stored"}], "steps[0].cut must be unstored at rcpt"),
         ([fine | {"times": 1, "every": 2}], "steps[0] must have at most one of times"),
-        ([fine | {"chance": 0.5}], "steps[0] has an unknown field"),
+        ([fine | {"chance": 0.5}], "steps[0].chance is unknown here"),
     ]
     for steps, message in refused:
         answer = account.api.call("PUT", path, json={"steps": steps})

@@ -27,7 +27,7 @@ from schemathesis.specs.openapi.checks import (
 _EXAMPLES = 60  # of each operation
 _SECONDS = 30.0
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-_UNKNOWN_NAME = re.compile("unknown (query parameter|field) ", re.IGNORECASE)
+_UNKNOWN_NAME = re.compile("is unknown here; ")
 _CHECKS = [
     not_a_server_error,
     status_code_conformance,

@@ -77,7 +77,7 @@ def test_a_form_that_is_wrong_creates_none(account: Account) -> None:
         return str(answer.json()["message"])
 
     assert "inboxes[1].ttlSeconds must" in refused({"inboxes": [{}, {"ttlSeconds": 1}]})
-    assert "inboxes[1] has an unknown field" in refused({"inboxes": [{}, {"nme": "x"}]})
+    assert "inboxes[1].nme is unknown here" in refused({"inboxes": [{}, {"nme": "x"}]})
     assert "1 to 100" in refused({"inboxes": []})
     assert "at most 100" in refused({"inboxes": [{}] * 101})
     assert "1 to 100" in refused({})

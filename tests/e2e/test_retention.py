@@ -67,7 +67,7 @@ def test_retention_is_changed_in_part_and_brought_back(account: Account) -> None
         ("week", 'retention must be an object, not "week"'),
         ({"maxAgeSeconds": 59}, "retention.maxAgeSeconds must be an integer from 60 to 31622400"),
         ({"whenFull": "drop"}, "retention.whenFull must be one of refuse, dropOldest"),
-        ({"age": 60}, 'retention has an unknown field "age"'),
+        ({"age": 60}, "retention.age is unknown here"),
     ],
 )
 def test_a_wrong_retention_is_refused_with_what_is_allowed(

@@ -2,11 +2,14 @@
 error body, and harms nothing.
 """
 
+import contextlib
+import json
 import re
 import time
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
+from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 from generate import error_reasons
@@ -77,6 +80,19 @@ def _assert_refused(answer: Answer, status: int) -> str:
     return str(found[1].decode().replace('\\"', '"'))
 
 
+def _begins_with_a_name(message: str, row: Row) -> bool:
+    """Whether the message begins with the name of a parameter, a header or a field: one that the
+    operation has or the request gave. A name that is not plain is quoted and shortened.
+    """
+    names = {"body", *row.headers} | contract().names(row.method, row.target)
+    names |= {name for name, _ in parse_qsl(urlsplit(row.target).query, keep_blank_values=True)}
+    with contextlib.suppress(ValueError):
+        names |= set(json.loads(row.body))
+    quoted = {'"' + re.sub(r"[\x00-\x1f\x7f]", " ", name)[:60] for name in names}
+    plain = (f"{name}{end}" for name in names if name for end in " .[")
+    return message.startswith((*quoted, *plain))
+
+
 @pytest.mark.parametrize("row", _ROWS, ids=lambda row: row.name[:90])
 def test_a_wrong_request_is_refused_with_its_reason(suite: Suite, target: Target, row: Row) -> None:
     answer = _send(suite, target, row)
@@ -86,6 +102,8 @@ def test_a_wrong_request_is_refused_with_its_reason(suite: Suite, target: Target
     for mention in row.mentions:
         assert mention in message
     assert row.code in ("", answer.headers["x-error-code"])
+    if answer.headers["x-error-code"] == "invalid_field":
+        assert _begins_with_a_name(message, row), message
     assert len(message) <= _MAX_MESSAGE, "what was given is shortened"
     assert all(name in answer.headers for name in _ALLOWANCE)
 

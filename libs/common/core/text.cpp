@@ -2,6 +2,7 @@
 
 #include "common/core/ascii.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 
@@ -123,6 +124,17 @@ std::string quote(std::string_view text)
     const auto kept = take_characters(clean, max_characters);
     const bool shortened = kept.size() < clean.size() || text.size() > max_characters * 4;
     return "\"" + std::string(kept) + (shortened ? "…\"" : "\"");
+}
+
+std::string quote_name(std::string_view name)
+{
+    constexpr std::size_t max_characters = 60;
+    const bool is_plain = !name.empty() && name.size() <= max_characters &&
+                          std::all_of(name.begin(), name.end(), [](char c) {
+                              return is_letter_or_digit(c) ||
+                                     std::string_view("._-[]").find(c) != std::string_view::npos;
+                          });
+    return is_plain ? std::string(name) : quote(name);
 }
 
 std::string to_lower_ascii(std::string_view text)

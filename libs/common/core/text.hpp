@@ -25,6 +25,9 @@ std::string_view take_bytes(std::string_view utf8, std::size_t bytes);
 // For messages: in double quotes, cleaned of control characters, at most 60 characters with an
 // ellipsis.
 std::string quote(std::string_view text);
+// For messages that begin with a field's name: the name as it is, or quoted unless it has 1 to 60
+// letters, digits and signs of `._-[]`.
+std::string quote_name(std::string_view name);
 
 std::string to_lower_ascii(std::string_view text);
 bool equals_ignoring_ascii_case(std::string_view a, std::string_view b);

@@ -214,8 +214,8 @@ object_reader::text_map_patch(std::string_view name, std::size_t max_items, std:
     for (const auto& [key, text] : field->members()) {
         const auto length = count_characters(key);
         if (length == 0 || length > max_key || has_control_characters(key)) {
-            fail("the names in " + std::string(name) + " must have " +
-                 range(1, max_key, "character") + " and no control characters, not " + quote(key));
+            fail(std::string(name) + " must have names of " + range(1, max_key, "character") +
+                 " and no control characters, not " + quote(key));
             return std::nullopt;
         }
         if (text.is_null()) {
@@ -316,8 +316,8 @@ result<void> object_reader::finish()
         for (const auto& field : requested_)
             known += (known.empty() ? "" : ", ") + field;
         return failure{errc::invalid_argument,
-                       "unknown field " + quote(name) + "; " +
-                           (known.empty() ? "none is known here" : "known are " + known)};
+                       quote_name(name) + " is unknown here; " +
+                           (known.empty() ? "no field is known" : "known are " + known)};
     }
     return {};
 }

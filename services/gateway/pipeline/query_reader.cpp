@@ -140,9 +140,9 @@ result<void> query_reader::finish()
 {
     for (const auto& [key, value] : received_.query)
         if (std::find(requested_.begin(), requested_.end(), key) == requested_.end())
-            fail("Unknown query parameter " + quote(key) +
-                 (requested_.empty() ? ": this operation takes none"
-                                     : "; known are " + join_list(requested_)));
+            fail(quote_name(key) + " is unknown here; " +
+                 (requested_.empty() ? "this operation takes no query parameters"
+                                     : "known are " + join_list(requested_)));
     if (error_)
         return *error_;
     return {};
@@ -172,12 +172,8 @@ result<json::object_reader> read_body(const http::request& received)
 void report_inner_error(json::object_reader& body, const std::string& field_path,
                         json::object_reader& inner)
 {
-    const auto outcome = inner.finish();
-    if (outcome)
-        return;
-    const auto& message = outcome.error().message;
-    body.fail(message.starts_with("unknown field") ? field_path + " has an " + message
-                                                   : field_path + "." + message);
+    if (const auto outcome = inner.finish(); !outcome)
+        body.fail(field_path + "." + outcome.error().message);
 }
 
 } // namespace tempinbox::gateway

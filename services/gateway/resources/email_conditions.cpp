@@ -55,14 +55,14 @@ void read_headers(query_reader& query, inbox::v1::EmailFilter& filter)
         const auto name = to_lower_ascii(parameter.substr(header_prefix.size()));
         auto value = query.text(parameter, 1, max_length);
         if (!is_header_name(name))
-            query.fail(quote(parameter) +
+            query.fail(quote_name(parameter) +
                        " must be header. and a header's name of 1 to 100 characters");
         if (!values.emplace(name, value.value_or("")).second)
             query.fail(parameter + " is given more than once");
     }
     if (values.size() > max_headers)
-        query.fail("at most 4 headers can be given, not header." + values.rbegin()->first +
-                   ", too");
+        query.fail("header." + values.rbegin()->first +
+                   " is one too many: at most 4 headers can be given");
     for (auto& [name, value] : values) {
         auto& header = *filter.add_headers();
         header.set_name(name);

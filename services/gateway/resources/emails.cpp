@@ -84,7 +84,7 @@ result<inbox::v1::UpdateEmailRequest> read_change(const http::request& received,
     if (const auto all_known = body->finish(); !all_known)
         return all_known.error();
     if (!is_read)
-        return failure{errc::invalid_argument, "body must have isRead: true or false"};
+        return failure{errc::invalid_argument, "isRead is required: true or false"};
     request->set_is_read(*is_read);
     return request;
 }

@@ -200,6 +200,20 @@ class Contract:
         shared = item.get("parameters", [])
         return operation | {"parameters": [*shared, *operation.get("parameters", [])]}
 
+    def names(self, method: str, target: str) -> set[str]:
+        """Returns the names of the parameters and of the body's fields of the operation that the
+        target leads to; empty without one.
+        """
+        path = self._find(target.partition("?")[0])
+        if path is None or method.lower() not in self._items[path]:
+            return set()
+        operation = self.operation(method, path)
+        parameters = (self.resolve(parameter) for parameter in operation["parameters"])
+        names = {parameter["name"] for parameter in parameters}
+        for content in self.resolve(operation.get("requestBody", {})).get("content", {}).values():
+            names |= self.resolve(content["schema"]).get("properties", {}).keys()
+        return names
+
     def resolve(self, node: dict[str, Any]) -> dict[str, Any]:
         """Returns what a reference leads to, in whichever file, and what stands beside it."""
         while "$ref" in node:

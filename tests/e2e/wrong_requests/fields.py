@@ -114,7 +114,7 @@ ROWS: list[Row] = [
     *(create_inbox({"ttlSeconds": given}, _TTL_RANGE) for given in _LIVES),
     *(create_inbox({"tags": given}, "tags") for given in _TAGS),
     *(create_inbox({"metadata": given}, "metadata") for given in _METADATA),
-    *(create_inbox(given, "unknown field", "known are") for given in _UNKNOWN),
+    *(create_inbox(given, "is unknown here", "known are") for given in _UNKNOWN),
     *(create_webhook({"url": given}, "url ") for given in _URLS),
     *(create_webhook({"url": _FINE, "events": given}, "events") for given in _EVENTS),
     *(
@@ -123,8 +123,8 @@ ROWS: list[Row] = [
     ),
     create_webhook({}, "url is required"),
     create_webhook(b"", "url is required", name="POST /v1/webhooks without a body"),
-    create_webhook({"url": _FINE, "secret": "whsec_x"}, "unknown field", "secret"),
-    create_webhook({"url": _FINE, "isEnabled": True}, "unknown field", "isEnabled"),
+    create_webhook({"url": _FINE, "secret": "whsec_x"}, "is unknown here", "secret"),
+    create_webhook({"url": _FINE, "isEnabled": True}, "is unknown here", "isEnabled"),
     create_webhook({"URL": _FINE}, "url is required"),
     *(send("POST", _REPLAY, {"since": given}, "since") for given in _MOMENTS),
     send("POST", _REPLAY, {}, "since is required"),
@@ -133,13 +133,13 @@ ROWS: list[Row] = [
         send("POST", _REPLAY, {"since": _PAST, "status": given}, "status")
         for given in ("pending", "FAILED", "", 1, ["failed"], True)
     ),
-    send("POST", _REPLAY, {"since": _PAST, "until": _PAST}, "unknown field", "until"),
-    send("POST", _RETRY, {"event": "email.received"}, "unknown field", "event"),
+    send("POST", _REPLAY, {"since": _PAST, "until": _PAST}, "is unknown here", "until"),
+    send("POST", _RETRY, {"event": "email.received"}, "is unknown here", "event"),
     *(
         send("POST", _TEST, {"event": given}, "event must be")
         for given in ("", "email.sent", "EMAIL.RECEIVED", 1, ["email.received"], True)
     ),
-    send("POST", _TEST, {"events": ["email.received"]}, "unknown field", "events"),
+    send("POST", _TEST, {"events": ["email.received"]}, "is unknown here", "events"),
     *(
         send("POST", path, body, "body must be")
         for path in (_TEST, _RETRY, _REPLAY)

@@ -49,6 +49,16 @@ TEST_CASE("what is quoted in messages is short and harmless", "[core]")
     CHECK(is_valid_utf8(quote(std::string(239, 'x') + "é")));
 }
 
+TEST_CASE("a name begins a message as it is where it is plain", "[core]")
+{
+    CHECK(quote_name("steps[0].max-age_2") == "steps[0].max-age_2");
+    CHECK(quote_name("") == "\"\"");
+    CHECK(quote_name("a b\n") == "\"a b \"");
+    CHECK(quote_name("name:") == "\"name:\"");
+    CHECK(count_characters(quote_name(std::string(60, 'x'))) == 60);
+    CHECK(count_characters(quote_name(std::string(61, 'x'))) == 63);
+}
+
 TEST_CASE("ASCII letters compare without case, others as they are", "[core]")
 {
     CHECK(to_lower_ascii("AbC-É") == "abc-É");

@@ -165,7 +165,7 @@ TEST_CASE("a bad retention is refused with the field and what is allowed",
         {R"({"retention":{"whenFull":"drop"}})",
          "retention.whenFull must be one of refuse, dropOldest, not \"drop\""},
         {R"({"retention":{"age":1}})",
-         "retention has an unknown field \"age\"; known are maxAgeSeconds, whenFull"},
+         "retention.age is unknown here; known are maxAgeSeconds, whenFull"},
     }));
     arranged_changes arranged;
 

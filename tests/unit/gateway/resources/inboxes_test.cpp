@@ -618,8 +618,8 @@ TEST_CASE("what is wrong with one inbox of a batch refuses all, by its place", "
         {R"({"inboxes":{}})", "inboxes must be an array"},
         {R"({"inboxes":[{},3]})", "inboxes[1] must be an object"},
         {R"({"inboxes":[{},{"ttlSeconds":1}]})", "inboxes[1].ttlSeconds must be"},
-        {R"({"inboxes":[{"nme":"x"}]})", "inboxes[0] has an unknown field"},
-        {R"({"inboxes":[{}],"tag":"x"})", "unknown field"},
+        {R"({"inboxes":[{"nme":"x"}]})", "inboxes[0].nme is unknown here"},
+        {R"({"inboxes":[{}],"tag":"x"})", "tag is unknown here"},
     };
     for (const auto& [body, reason] : bad) {
         INFO(body.substr(0, 100));
