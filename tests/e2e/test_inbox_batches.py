@@ -118,6 +118,9 @@ def test_a_batch_is_one_request_of_the_day_and_many_of_the_second(suite: Suite) 
     assert refused.status_code == 429
     assert refused.headers["X-Error-Code"] == "burst"
     assert int(refused.headers["Retry-After"]) >= 1
+    assert refused.headers["RateLimit"].startswith(
+        f'"burst";r=0;t={refused.headers["Retry-After"]}'
+    )
     eventually(
         lambda: account.api.call("GET", "/v1/domains").status_code == 200, "the burst has passed"
     )

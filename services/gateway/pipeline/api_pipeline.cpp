@@ -56,7 +56,7 @@ void api_pipeline::complete(http::response& response, const request_context& con
     if (context.is_on_plan) {
         const auto& limits = context.who.limits();
         set_allowance_headers(
-            response, {limits.requests_per_day, limits.burst_per_second, context.is_burst_used_up},
+            response, {limits.requests_per_day, limits.burst_per_second, context.burst_wait},
             context.rate_limit, context.who.now);
     }
     response.set("Cache-Control", "no-store");

@@ -111,15 +111,15 @@ refusal check_burst(key_bursts& bursts, quota_client& quota, request_context& co
     const auto rate = burst_of(context);
     if (bursts.take(context.owner->key, rate, context.who.now))
         return std::nullopt;
-    context.is_burst_used_up = true;
+    context.burst_wait = std::chrono::ceil<std::chrono::seconds>(
+        bursts.wait(context.owner->key, rate, context.who.now));
     context.rate_limit = quota.last_known(context.who.state);
     auto refused = http::error_response(
         error_reason::burst,
         "More than " + std::to_string(context.who.limits().burst_per_second) +
             " requests in one second with this API key, counting each inbox of a batch; this one "
             "was not counted against the day");
-    const auto wait = bursts.wait(context.owner->key, rate, context.who.now);
-    refused.set("Retry-After", std::chrono::ceil<std::chrono::seconds>(wait).count());
+    refused.set("Retry-After", context.burst_wait->count());
     return refused;
 }
 

@@ -30,8 +30,8 @@ struct request_context : passed_checks
     http::request& request;
     routes::match target;
     caller who;
-    bool is_on_plan = false; // check_plan let it pass
-    bool is_burst_used_up = false;
+    bool is_on_plan = false;                        // check_plan let it pass
+    std::optional<std::chrono::seconds> burst_wait; // see key_allowance_state
 
     request_context(http::request& received, routes::match matched, passed_checks passed,
                     time_point now);

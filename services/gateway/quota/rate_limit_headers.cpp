@@ -27,8 +27,8 @@ void set_allowance_headers(http::response& response, const key_allowance_state& 
     std::string policy, left;
     if (allowance.burst_per_second > 0)
         add_item(policy, "\"burst\";q=" + std::to_string(allowance.burst_per_second) + ";w=1");
-    if (allowance.burst_per_second > 0 && allowance.is_burst_used_up)
-        add_item(left, "\"burst\";r=0;t=1");
+    if (allowance.burst_per_second > 0 && allowance.burst_wait)
+        add_item(left, "\"burst\";r=0;t=" + std::to_string(allowance.burst_wait->count()));
     if (allowance.requests_per_day > 0) {
         const auto seconds = std::max<std::int64_t>(0, day.reset - to_unix_seconds(now));
         add_item(policy, "\"day\";q=" + std::to_string(day.limit) + ";w=86400");

@@ -3,6 +3,8 @@
 #include "common/http/message.hpp"
 #include "gateway/quota/rate_limit_fields.hpp"
 
+#include <chrono>
+#include <optional>
 #include <string_view>
 
 namespace tempinbox::gateway {
@@ -13,14 +15,14 @@ void set_rate_limit_headers(http::response& response, const rate_limit_headers& 
 // What a key may send, and what it has left, as draft-ietf-httpapi-ratelimit-headers-10 says it.
 struct key_allowance_state
 {
-    std::int64_t requests_per_day = 0; // 0: no limit
-    int burst_per_second = 0;          // 0: no limit
-    bool is_burst_used_up = false;
+    std::int64_t requests_per_day = 0;              // 0: no limit
+    int burst_per_second = 0;                       // 0: no limit
+    std::optional<std::chrono::seconds> burst_wait; // until the burst that is used up has room
 };
 
 // RateLimit-Policy, `"burst";q=50;w=1, "day";q=3000;w=86400`, and RateLimit, `"day";r=2990;t=1234`.
-// What is left of the burst is said once there is nothing: it is full again in a second. A header
-// without a limit is left out.
+// What is left of the burst is said once there is nothing, with the seconds of Retry-After: a batch
+// uses more than one second's. A header without a limit is left out.
 void set_allowance_headers(http::response& response, const key_allowance_state& allowance,
                            const rate_limit_headers& day, time_point now);
 

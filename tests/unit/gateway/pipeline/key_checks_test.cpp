@@ -151,6 +151,7 @@ TEST_CASE("what an operation adds to the burst is waited for, as Retry-After say
 
     REQUIRE(refused);
     CHECK(number(*refused, "Retry-After") == 3);
+    CHECK(arranged.context.burst_wait == 3s);
     CHECK_FALSE(later);
 }
 

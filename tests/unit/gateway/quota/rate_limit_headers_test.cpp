@@ -48,11 +48,11 @@ TEST_CASE("a key's limits are said in the fields of the IETF's draft", "[gateway
     };
     using both = std::pair<std::string, std::string>;
 
-    CHECK(fields({3'000, 50, false}) ==
+    CHECK(fields({3'000, 50, {}}) ==
           both(R"("burst";q=50;w=1, "day";q=3000;w=86400)", R"("day";r=2990;t=1234)"));
-    CHECK(fields({3'000, 50, true}) == both(R"("burst";q=50;w=1, "day";q=3000;w=86400)",
-                                            R"("burst";r=0;t=1, "day";r=2990;t=1234)"));
-    CHECK(fields({3'000, 0, false}) == both(R"("day";q=3000;w=86400)", R"("day";r=2990;t=1234)"));
-    CHECK(fields({0, 50, false}) == both(R"("burst";q=50;w=1)", ""));
-    CHECK(fields({0, 0, false}) == both("", ""));
+    CHECK(fields({3'000, 50, 2s}) == both(R"("burst";q=50;w=1, "day";q=3000;w=86400)",
+                                          R"("burst";r=0;t=2, "day";r=2990;t=1234)"));
+    CHECK(fields({3'000, 0, {}}) == both(R"("day";q=3000;w=86400)", R"("day";r=2990;t=1234)"));
+    CHECK(fields({0, 50, {}}) == both(R"("burst";q=50;w=1)", ""));
+    CHECK(fields({0, 0, {}}) == both("", ""));
 }
