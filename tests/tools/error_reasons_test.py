@@ -59,7 +59,7 @@ class ErrorReasons(unittest.TestCase):
         self.assertEqual(shown, words_of_v1)
         self.assertEqual(
             set(words) - set(words_of_v1),
-            {"rule_limit", "key_limit", "email_taken", "other_site", "stream_limit"},
+            {"rule_limit", "key_limit", "email_taken", "other_site", "stream_limit", "timeout"},
         )
         shared = dashboard["components"]["schemas"]["ErrorCode"]["enum"]
         self.assertEqual(shared[-len(words) :], words)

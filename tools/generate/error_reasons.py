@@ -1,7 +1,7 @@
 """Writes what is made of the table of error reasons in libs/common/core/error_reason.cpp: the table
 of docs/reference/errors.md, the words in docs/openapi.yaml and docs/dashboard-openapi.yaml, and the
-constants of both clients. What only the dashboard or MCP can answer is in the page and the contract
-of the dashboard alone.
+constants of both clients. What no operation of /v1 answers is in the page and the contract of the
+dashboard alone.
 
 Usage: python3 tools/generate/error_reasons.py
 """

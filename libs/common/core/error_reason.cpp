@@ -91,7 +91,7 @@ constexpr std::array table{
                        "The webhook is switched off.", "PATCH it with isEnabled true first."},
     error_reason_facts{error_reason::delivery_in_progress, "delivery_in_progress", 409,
                        "The delivery is being sent, or is due.",
-                       "Read the log of deliveries again in a moment."},
+                       "Read the delivery by its id again in a moment."},
     error_reason_facts{error_reason::replay_in_progress, "replay_in_progress", 409,
                        "As many replays as there can be are under way.", "Wait for one to end."},
     error_reason_facts{error_reason::secret_limit, "secret_limit", 409,
@@ -153,7 +153,7 @@ constexpr std::array table{
                        "Other searches of text or headers are under way.",
                        "Try again after Retry-After; read the pages of an account one by one."},
     error_reason_facts{error_reason::timeout, "timeout", 504,
-                       "A part of the service did not answer in time.", "Try again."},
+                       "A part of the service did not answer in time.", "Try again.", false},
     error_reason_facts{error_reason::version_not_supported, "version_not_supported", 505,
                        "The request is of another version than HTTP 1.1 or 1.0.", "Use HTTP/1.1."},
 };

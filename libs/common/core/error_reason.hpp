@@ -79,7 +79,7 @@ struct error_reason_facts
     unsigned status;       // of the response
     std::string_view cause;
     std::string_view remedy; // what its reader does
-    bool is_of_v1 = true;    // false: the dashboard or MCP alone can answer it
+    bool is_of_v1 = true;    // false: no operation of /v1 answers it
 };
 
 // All but `none`, in the order of the enum.

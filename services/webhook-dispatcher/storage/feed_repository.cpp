@@ -204,7 +204,8 @@ awaitable<result<feed_bounds>> feed_repository::open(plans::account_state accoun
         }
         begin_config_change(tx, account.account);
         if (update_account_state(tx, account).is_deleted)
-            return failure{errc::permission_denied, "The account was deleted"};
+            return failure{errc::permission_denied, "The account was deleted",
+                           error_reason::account_deleted};
         postgres::exec_prepared0(tx, open_feed.name, owner);
         return read_bounds(postgres::exec_prepared1(tx, find_bounds.name, owner));
     });

@@ -528,7 +528,7 @@ TEST_CASE("a deleted account's feed ends at once, and its events are purged",
     CHECK(s.count("webhooks.feed_events") == 3);
     v1::OpenFeedRequest request;
     *request.mutable_account() = testing::account_on_plan(s.account, 5, 20);
-    CHECK(await(s.process.event_rpc.open(request)).error().code == errc::permission_denied);
+    CHECK(await(s.process.event_rpc.open(request)).error().reason == error_reason::account_deleted);
     CHECK(await(s.process.event_rpc.read(s.request(0))).error().code == errc::permission_denied);
 
     s.scratch.execute(
