@@ -5,6 +5,7 @@ anchors.
 import re
 import unittest
 
+import yaml
 from dev.paths import ROOT
 from openapi.document import Document, split_prefix
 from openapi.markdown import blocks, inline
@@ -75,6 +76,27 @@ class Schemas(unittest.TestCase):
             ("header.", {"minLength": 1, "maxLength": 100, "pattern": "^[!-9;-~]{1,100}$"}),
         )
         self.assertEqual(split_prefix({"maxLength": 50}), ("", {"maxLength": 50}))
+
+
+class Headers(unittest.TestCase):
+    """The headers that the contracts list for responses."""
+
+    def test_a_stored_response_is_a_success(self) -> None:
+        for name in ("openapi.yaml", "dashboard-openapi.yaml"):
+            for status, headers in _headers(name):
+                if not status.startswith("2"):
+                    self.assertNotIn("Idempotency-Replayed", headers, f"{name}: {status}")
+
+
+def _headers(name: str) -> list[tuple[str, set[str]]]:
+    """Returns the names of the headers of each response, with its status or its shared name."""
+    document = yaml.safe_load((ROOT / "docs" / name).read_text(encoding="utf-8"))
+    responses = list(document["components"]["responses"].items())
+    for item in document["paths"].values():
+        for operation in item.values():
+            if isinstance(operation, dict):
+                responses += operation["responses"].items()
+    return [(status, set(response.get("headers", {}))) for status, response in responses]
 
 
 class Page(unittest.TestCase):
