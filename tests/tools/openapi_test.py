@@ -12,6 +12,9 @@ from openapi.markdown import blocks, inline
 from openapi.page import render
 from openapi.schemas import example_of, limits_of, type_of
 
+# What a browser reads itself: no page needs it.
+_FOR_THE_BROWSER = {"Content-Security-Policy", "Vary", "X-Content-Type-Options"}
+
 
 class Markdown(unittest.TestCase):
     """The part of it that descriptions use."""
@@ -86,6 +89,14 @@ class Headers(unittest.TestCase):
             for status, headers in _headers(name):
                 if not status.startswith("2"):
                     self.assertNotIn("Idempotency-Replayed", headers, f"{name}: {status}")
+
+    def test_pages_of_other_origins_can_read_them(self) -> None:
+        cors = (ROOT / "services/gateway/pipeline/cors.cpp").read_text(encoding="utf-8")
+        literals = re.findall(r'"([^"]*)"', cors.partition('Expose-Headers",')[2])
+        exposed = {name.strip() for name in "".join(literals).split(",")}
+        listed = set().union(*(headers for _, headers in _headers("openapi.yaml")))
+
+        self.assertEqual(listed - exposed, _FOR_THE_BROWSER)
 
 
 def _headers(name: str) -> list[tuple[str, set[str]]]:

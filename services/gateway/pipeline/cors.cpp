@@ -30,8 +30,8 @@ void allow_origin(const http::request& received, http::response& response)
         "Access-Control-Expose-Headers",
         "X-Error-Code, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, RateLimit, "
         "RateLimit-Policy, X-Request-Id, WWW-Authenticate, Location, Retry-After, Allow, "
-        "Idempotency-Replayed, ETag, Content-Disposition, Deprecation, Sunset, X-Resume-After, "
-        "X-Missed-Events");
+        "Accept-Patch, Idempotency-Replayed, ETag, Content-Disposition, Deprecation, Sunset, "
+        "X-Resume-After, X-Missed-Events");
 }
 
 } // namespace tempinbox::gateway
