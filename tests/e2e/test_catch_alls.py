@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from harness import Account, MailServer, SmtpSession, Suite, eventually, queued_id
+from harness import Account, MailServer, SmtpSession, Suite, eventually, outcome, queued_id
 
 _MESSAGE = b"From: a@sender.example\r\nSubject: hi\r\n\r\nhi\r\n"
 _UNKNOWN = "550 5.1.1 No such mailbox here"
@@ -30,10 +30,6 @@ def _send(server: str, *recipients: str) -> str:
 
 def _inbox_of(account: Account, email_id: str) -> str:
     return str(account.api.get(f"/v1/emails/{email_id}")["inboxId"])
-
-
-def _outcome(answer: Any) -> tuple[int, str]:
-    return answer.status_code, answer.headers.get("X-Error-Code", "")
 
 
 @pytest.fixture
@@ -150,12 +146,12 @@ def test_an_ended_catch_all_is_unknown_until_its_holder_takes_it_again(
 ) -> None:
     first = _catch_all(account, subdomain)
     body = {"localPart": "*", "domain": subdomain}
-    assert _outcome(other_account.api.call("POST", "/v1/inboxes", json=body)) == (
+    assert outcome(other_account.api.call("POST", "/v1/inboxes", json=body)) == (
         409,
         "address_taken",
     )
     inside = {"localPart": "ann", "domain": subdomain}
-    assert _outcome(other_account.api.call("POST", "/v1/inboxes", json=inside)) == (
+    assert outcome(other_account.api.call("POST", "/v1/inboxes", json=inside)) == (
         400,
         "invalid_field",
     )
@@ -164,7 +160,7 @@ def test_an_ended_catch_all_is_unknown_until_its_holder_takes_it_again(
         assert session.address(f"ann@{subdomain}") == [_UNKNOWN]
     assert all(not it["isSubdomain"] for it in account.api.get("/v1/domains")["domains"])
 
-    assert _outcome(other_account.api.call("POST", "/v1/inboxes", json=body))[0] == 409
+    assert outcome(other_account.api.call("POST", "/v1/inboxes", json=body))[0] == 409
     again = _catch_all(account, subdomain)
     assert _inbox_of(account, _send(suite["SMTP"], f"ann@{subdomain}")) == again["inboxId"]
 
@@ -173,7 +169,7 @@ def test_an_ended_catch_all_is_unknown_until_its_holder_takes_it_again(
 def test_a_name_that_is_no_subdomain_is_refused(suite: Suite, account: Account, label: str) -> None:
     body = {"localPart": "*", "domain": f"{label}.{suite['DOMAIN']}"}
     refused = account.api.call("POST", "/v1/inboxes", json=body)
-    assert _outcome(refused) == (400, "invalid_field")
+    assert outcome(refused) == (400, "invalid_field")
     assert refused.json()["message"].startswith("domain ")
 
 
@@ -184,7 +180,7 @@ def test_a_catch_all_is_below_a_domain_that_takes_subdomains(
     suite.operate("domain", "add", closed)
     for domain in (suite["DOMAIN"], f"team.{closed}", "team.elsewhere.example"):
         body = {"localPart": "*", "domain": domain}
-        assert _outcome(account.api.call("POST", "/v1/inboxes", json=body)) == (
+        assert outcome(account.api.call("POST", "/v1/inboxes", json=body)) == (
             400,
             "invalid_field",
         )
@@ -200,7 +196,7 @@ def test_of_fifty_who_ask_for_a_subdomain_at_once_one_holds_it(
         return asking.api.call("POST", "/v1/inboxes", json=body)
 
     with ThreadPoolExecutor(50) as pool:
-        outcomes = [_outcome(answer) for answer in pool.map(ask, range(50))]
+        outcomes = [outcome(answer) for answer in pool.map(ask, range(50))]
 
     assert sorted(outcomes) == [(201, "")] + [(409, "address_taken")] * 49
     assert _send(suite["SMTP"], f"ann@{subdomain}")
@@ -214,7 +210,7 @@ def test_a_plan_has_a_number_of_subdomains(suite: Suite) -> None:
     refused = account.api.call("POST", "/v1/inboxes", json={"localPart": "*"})
     account.api.delete(f"/v1/inboxes/{first['inboxId']}")
 
-    assert _outcome(refused) == (403, "plan_required")
+    assert outcome(refused) == (403, "plan_required")
     assert account.api.new_inbox(localPart="*")["emailAddress"] != first["emailAddress"]
 
 

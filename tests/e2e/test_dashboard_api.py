@@ -8,7 +8,18 @@ from typing import Any
 
 import pytest
 import requests
-from harness import Api, Dashboard, Gateway, Suite, User, eventually, in_force, send, status_is
+from harness import (
+    Api,
+    Dashboard,
+    Gateway,
+    Suite,
+    User,
+    eventually,
+    in_force,
+    outcome,
+    send,
+    status_is,
+)
 from harness.dashboard import ROOT
 
 _NOBODY = "01934f2e-7b1c-7d3a-9f00-5a1b2c3d4e5f"
@@ -42,7 +53,7 @@ def test_inboxes_and_mail_work_without_api_access(suite: Suite, free: User) -> N
     assert email["codes"][0]["value"] == "481516"
     assert dashboard.patch(f"/emails/{summary['emailId']}", {"isRead": True})["isRead"] is True
     full = dashboard.call("POST", "/inboxes", json={})
-    assert full.status_code == 403
+    assert outcome(full) == (403, "inbox_limit")
     assert dashboard.delete(f"/inboxes/{inbox['inboxId']}") == {
         "inboxId": inbox["inboxId"],
         "deleted": True,
@@ -162,7 +173,8 @@ def test_the_plan_says_how_many_keys_there_are(suite: Suite, free: User) -> None
 
     pro = User.make(suite, plan="pro")
     pro.dashboard.post("/keys", {"label": "one"})
-    assert pro.dashboard.call("POST", "/keys", json={"label": "two"}).status_code == 403
+    two = pro.dashboard.call("POST", "/keys", json={"label": "two"})
+    assert outcome(two) == (403, "key_limit")
 
 
 def test_a_key_says_when_it_was_last_used(suite: Suite, user: User) -> None:
@@ -241,7 +253,7 @@ def test_a_stream_needs_a_session_and_there_are_eight(suite: Suite) -> None:
     for stream in streams:
         stream.__enter__()
 
-    assert someone.dashboard.call("GET", "/events").status_code == 429
+    assert outcome(someone.dashboard.call("GET", "/events")) == (429, "stream_limit")
 
     for stream in streams:
         stream.__exit__(None, None, None)

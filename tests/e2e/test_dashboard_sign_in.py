@@ -7,7 +7,7 @@ import uuid
 
 import pytest
 import requests
-from harness import Api, Dashboard, Gateway, Suite, User
+from harness import Api, Dashboard, Gateway, Suite, User, outcome
 from harness.dashboard import ROOT
 
 
@@ -80,7 +80,7 @@ def test_a_taken_address_is_a_conflict_however_it_is_written(suite: Suite, user:
         "POST", "/accounts", {"email": user.email.upper(), "password": "a good password"}
     )
 
-    assert answer.status_code == 409
+    assert outcome(answer) == (409, "email_taken")
     assert "Set-Cookie" not in answer.headers
 
 

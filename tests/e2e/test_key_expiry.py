@@ -3,7 +3,7 @@
 import time
 from datetime import UTC, datetime, timedelta
 
-from harness import Account, Api, Suite, User, eventually, in_force, status_is
+from harness import Account, Api, Suite, User, eventually, in_force, outcome, status_is
 
 _LIFE = 10.0  # seconds: a busy machine takes some of them to make the key
 _MORE = 15.0  # seconds for the last looks; each is judged by when it was sent
@@ -50,7 +50,8 @@ def test_an_expired_key_is_shown_and_leaves_its_place(suite: Suite) -> None:
     user = User.make(suite, plan="pro")  # one key
     ends = datetime.now(UTC) + timedelta(seconds=_LIFE)
     user.dashboard.post("/keys", {"label": "short", "expiresAt": _text(ends)})
-    assert user.dashboard.call("POST", "/keys", json={"label": "next"}).status_code == 403
+    refused = user.dashboard.call("POST", "/keys", json={"label": "next"})
+    assert outcome(refused) == (403, "key_limit")
 
     eventually(
         lambda: user.dashboard.get("/keys")["keys"][0]["isExpired"],
@@ -78,10 +79,12 @@ def test_a_key_becomes_active_when_an_older_one_ends(suite: Suite, account: Acco
     suite.operate("account", "set-plan", account.account_id, "--plan", "pro")
     gateways = [Api(url, newer) for url in suite.of_each("gateway", "URL")]
 
-    def all_answer(status: int) -> bool:
-        return {it.call("GET", "/v1/domains").status_code for it in gateways} == {status}
-
-    eventually(lambda: all_answer(403), "the plan has room for the older one alone")
+    eventually(
+        lambda: (
+            {outcome(it.call("GET", "/v1/domains")) for it in gateways} == {(403, "key_inactive")}
+        ),
+        "the plan has room for the older one alone",
+    )
     ended = time.monotonic() + (ends - datetime.now(UTC)).total_seconds()
     in_force(gateways, status_is(200), "the older one has ended", since=ended)
     assert datetime.now(UTC) >= ends

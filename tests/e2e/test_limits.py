@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import requests
-from harness import Account, Api, Suite, eventually
+from harness import Account, Api, Suite, eventually, outcome
 
 PARALLEL = 100
 
@@ -40,6 +40,15 @@ def test_of_a_hundred_calls_for_the_last_place_one_passes(suite: Suite) -> None:
     assert "DELETE /v1/inboxes/{inboxId}" in refused
     _call(account, "DELETE", "/v1/inboxes/" + made[0])
     assert _call(account, "POST", "/v1/inboxes").status_code == 201
+
+
+def test_a_plan_has_its_number_of_webhooks(suite: Suite) -> None:
+    account = Account.make(suite, "pass7")
+    hook = {"url": "http://127.0.0.1:49151/hook"}
+
+    answers = [account.api.call("POST", "/v1/webhooks", json=hook) for _ in range(2)]
+
+    assert [outcome(answer) for answer in answers] == [(201, ""), (403, "webhook_limit")]
 
 
 def test_random_addresses_read_well_and_do_not_repeat(account: Account) -> None:

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 import pytest
-from harness import Receiver, Suite, User, eventually, send
+from harness import Receiver, Suite, User, eventually, outcome, send
 from harness.receiver import Request
 
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}")
@@ -53,6 +53,8 @@ def test_a_rule_has_these_fields_and_no_others(user: User) -> None:
     change = {"name": "All", "webhookId": other, "conditions": [], "isEnabled": False}
     assert user.dashboard.patch("/rules/" + made["id"], change) == made | change
     assert user.dashboard.get("/rules/" + made["id"]) == made | change
+    in_use = user.dashboard.call("DELETE", "/webhooks/" + other)
+    assert outcome(in_use) == (409, "webhook_in_use")
     assert user.dashboard.delete("/rules/" + made["id"]) == {"id": made["id"], "deleted": True}
     assert user.dashboard.get("/rules") == {"rules": []}
 

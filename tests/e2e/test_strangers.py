@@ -24,6 +24,7 @@ from harness import (
     User,
     eventually,
     in_time,
+    outcome,
 )
 
 _A_SECOND = int(os.environ.get("TEMPINBOX_STRANGERS_A_SECOND", "600"))
@@ -66,12 +67,12 @@ def test_an_address_past_its_allowance_has_the_keys_that_were_used_here(
 ) -> None:
     with Gateway(suite, trusted_proxies="127.0.0.0/8") as gateway:
 
-        def ask(who: Account, address: str) -> int:
+        def ask(who: Account, address: str) -> tuple[int, str]:
             api = Api(f"http://{gateway.address}", who.key)
             headers = {"X-Forwarded-For": address}
-            return api.call("GET", "/v1/domains", headers=headers).status_code
+            return outcome(api.call("GET", "/v1/domains", headers=headers))
 
-        assert ask(account, "192.0.2.7") == 200
+        assert ask(account, "192.0.2.7") == (200, "")
         # The allowance begins anew with each minute.
         eventually(lambda: time.time() % 60 < 30, "the minute is not over soon", seconds=35)
         with Strangers(gateway.address, 400, 1):
@@ -83,8 +84,8 @@ def test_an_address_past_its_allowance_has_the_keys_that_were_used_here(
         elsewhere = ask(other_account, "192.0.2.7")
         then = ask(other_account, "198.51.100.1")
 
-    assert used == [200, 429]
-    assert (elsewhere, then) == (200, 200)
+    assert used == [(200, ""), (429, "authentication_limit")]
+    assert elsewhere == then == (200, "")
 
 
 def test_a_ninth_wait_through_sessions_is_429(suite: Suite) -> None:
@@ -160,18 +161,18 @@ def test_an_account_has_its_number_of_idempotency_keys(suite: Suite, account: Ac
     with Gateway(suite, idempotency_keys_per_day="3") as gateway:
         api = Api(f"http://{gateway.address}", account.key)
 
-        def make(key: str, **body: object) -> int:
+        def make(key: str, **body: object) -> tuple[int, str]:
             headers = {"Idempotency-Key": key}
-            return api.call("POST", "/v1/inboxes", json=body, headers=headers).status_code
+            return outcome(api.call("POST", "/v1/inboxes", json=body, headers=headers))
 
         keys = [uuid.uuid4().hex for _ in range(5)]
         refused = [make(uuid.uuid4().hex, ttlSeconds=1) for _ in range(5)]
         made = [make(key) for key in keys]
         repeated = [make(key) for key in keys[:3]]
 
-        assert refused == [400] * 5
-        assert made == [201] * 3 + [429] * 2
-        assert repeated == [201] * 3
+        assert refused == [(400, "invalid_field")] * 5
+        assert made == [(201, "")] * 3 + [(429, "idempotency_limit")] * 2
+        assert repeated == [(201, "")] * 3
         assert len(api.get("/v1/inboxes")["inboxes"]) == 3
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 import requests
-from harness import Account, Receiver, Suite, eventually, send
+from harness import Account, Receiver, Suite, eventually, outcome, send
 from standardwebhooks import Webhook, WebhookVerificationError
 
 
@@ -166,5 +166,5 @@ def test_too_many_rotations_of_a_day_have_to_wait(account: Account) -> None:
 
         refused = _rotate(account, webhook)
 
-        assert refused.status_code == 409
+        assert outcome(refused) == (409, "secret_limit")
         assert "signs with 4 secrets already" in refused.json()["message"]

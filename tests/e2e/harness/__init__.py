@@ -1,7 +1,7 @@
 """The harness of the end-to-end tests: clients written by others, pointed at a running suite."""
 
 from harness.accounts import Account
-from harness.api import Api
+from harness.api import Api, outcome
 from harness.authorizing_kafka import AuthorizingKafka
 from harness.belongings import Belongings
 from harness.capture import Capture, base64_of, plain_response
@@ -89,6 +89,7 @@ __all__ = [
     "let_through",
     "make_certificate",
     "message_class",
+    "outcome",
     "plain_response",
     "postfix_to",
     "queued_id",

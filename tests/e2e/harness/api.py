@@ -11,6 +11,11 @@ from harness.contract import Answer, contract
 _SECONDS = 70.0  # past the longest wait the API offers
 
 
+def outcome(answer: requests.Response) -> tuple[int, str]:
+    """Returns the status and, of an error, the reason."""
+    return answer.status_code, answer.headers.get("X-Error-Code", "")
+
+
 class Api:
     """The API as one key sees it; with a file of authorities, over TLS that trusts them alone.
 

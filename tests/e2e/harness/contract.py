@@ -12,6 +12,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import yaml
+from generate import error_reasons
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
 from referencing import Registry
@@ -83,6 +84,8 @@ class Contract:
         """Fails with the operation and the field when the answer is not as the file says."""
         if not answer.path.startswith(self._root):
             return
+        if self._root == "/v1" and answer.status >= 400:
+            _check_code(answer)
         path = self._find(answer.path)
         method = "GET" if answer.method == "HEAD" else answer.method
         operation = self._items.get(path, {}).get(method.lower()) if method.isupper() else None
@@ -103,9 +106,10 @@ class Contract:
             self._check_error(answer, where)
 
     def check_error(self, answer: Answer) -> None:
-        """Fails unless the body is an error of this status: all that can be said of a request that
-        was no sound HTTP.
+        """Fails unless the body and the reason are of an error of this status: all that can be said
+        of a request that was no sound HTTP.
         """
+        _check_code(answer)
         self._check_body(answer, _error_of(API_FILE), f"{answer.method}: {answer.status}")
 
     def _find(self, path: str) -> str | None:
@@ -223,6 +227,19 @@ class Contract:
                 found = found[part.replace("~1", "/").replace("~0", "~")]
             node = found | {key: inner for key, inner in node.items() if key != "$ref"}
         return node
+
+
+def _check_code(answer: Answer) -> None:
+    """Fails unless the answer names a reason that /v1 has for its status."""
+    word = answer.headers.get("x-error-code", "")
+    assert _statuses_of_v1().get(word) == answer.status, (
+        f"{answer.method} {answer.path}: {answer.status} has X-Error-Code {word!r}"
+    )
+
+
+@functools.cache
+def _statuses_of_v1() -> dict[str, int]:
+    return {reason.word: reason.status for reason in error_reasons.reasons_of_v1()}
 
 
 def _check_deprecation(answer: Answer, where: str) -> None:

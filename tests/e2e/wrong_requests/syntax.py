@@ -1,5 +1,7 @@
 """Bodies that are no JSON object: cut short, doubled, badly encoded, too deep, too large."""
 
+from dataclasses import replace
+
 from wrong_requests.row import Row, create_inbox
 
 _NOT_JSON = "body is not valid JSON at line "
@@ -112,7 +114,7 @@ _DEEP = {
     "a deep unknown field": b'{"x":' + b"[" * 1_000 + b"]" * 1_000 + b"}",
 }
 
-ROWS: list[Row] = [
+_ROWS: list[Row] = [
     *(create_inbox(body, _NOT_JSON).named("cut short") for body in _TRUNCATED),
     *(create_inbox(body, _NOT_JSON).named("malformed") for body in _MALFORMED),
     *(
@@ -128,3 +130,4 @@ ROWS: list[Row] = [
     ),
     *(create_inbox(body, _NOT_JSON, "32", name=f"deep: {name}") for name, body in _DEEP.items()),
 ]
+ROWS = [replace(row, code="invalid_json") for row in _ROWS]

@@ -113,7 +113,7 @@ TEST_CASE("an inbox that is refused fails alone", "[mailbox][create][postgres]")
     CHECK(created[2].error().message == "The address taken@mail.test is not available");
     CHECK(created[3].error().message.starts_with("ttlSeconds "));
     CHECK(created[4].error().message.starts_with("domain "));
-    CHECK(created[6].error().message == "The account was deleted");
+    CHECK(created[6].error().reason == error_reason::account_deleted);
     CHECK(testing::await(world.inboxes.count_live(good.account)) == 3);
     CHECK(testing::await(world.inboxes.count_live(full.account)) == 1);
 }

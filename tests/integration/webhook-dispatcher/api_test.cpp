@@ -261,6 +261,7 @@ TEST_CASE("the plan's number of webhooks holds under concurrency", "[webhooks][r
     const auto one_more =
         await(s.process.webhook_rpc.create(webhook_request(s.account, "https://1.1.1.1/", 3)));
     CHECK(error_of(one_more).message.find("has 3 webhooks, all in use") != std::string::npos);
+    CHECK(error_of(one_more).reason == error_reason::webhook_limit);
 }
 
 TEST_CASE("the plan's number of rules holds under concurrency", "[webhooks][rpc][postgres]")
@@ -278,6 +279,9 @@ TEST_CASE("the plan's number of rules holds under concurrency", "[webhooks][rpc]
 
     CHECK(refused == std::vector<errc>(10, errc::permission_denied));
     CHECK(s.count("webhooks.rules") == 20);
+    const auto one_more =
+        error_of(await(s.process.rule_rpc.create(rule_request(s.account, webhook))));
+    CHECK(one_more.reason == error_reason::rule_limit);
 }
 
 TEST_CASE("plans without webhooks or rules say so", "[webhooks][rpc][postgres]")

@@ -224,7 +224,7 @@ TEST_CASE("a delivery in flight is not sent a second time", "[webhooks][postgres
         await(s.process.delivery_rpc.retry(s.retry_request(webhook, mail.email_id())));
 
     REQUIRE(refused.has_error());
-    CHECK(refused.error().code == errc::conflict);
+    CHECK(refused.error().reason == error_reason::delivery_in_progress);
     CHECK(s.becomes("webhooks.deliveries WHERE state = 'succeeded'", 1));
     CHECK(s.hook.requests().size() == 1);
 }

@@ -328,8 +328,8 @@ TEST_CASE("a webhook has five replays under way at most", "[webhooks][postgres]"
     for (int i = 0; i < 5; ++i)
         CHECK(await(s.process.delivery_rpc.replay(s.replay_request(webhook))).has_value());
 
-    CHECK(await(s.process.delivery_rpc.replay(s.replay_request(webhook))).error().code ==
-          errc::conflict);
+    CHECK(await(s.process.delivery_rpc.replay(s.replay_request(webhook))).error().reason ==
+          error_reason::replay_in_progress);
 }
 
 TEST_CASE("a replay ends when its webhook is switched off or deleted midway",
