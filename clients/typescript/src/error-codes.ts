@@ -56,7 +56,7 @@ export const errorCodes = {
   webhookInUse: 'webhook_in_use',
   /** 409: The webhook is switched off. PATCH it with isEnabled true first. */
   webhookDisabled: 'webhook_disabled',
-  /** 409: The delivery is being sent, or is due. Read the log of deliveries again in a moment. */
+  /** 409: The delivery is being sent, or is due. Read the delivery by its id again in a moment. */
   deliveryInProgress: 'delivery_in_progress',
   /** 409: As many replays as there can be are under way. Wait for one to end. */
   replayInProgress: 'replay_in_progress',
@@ -100,8 +100,6 @@ export const errorCodes = {
   busy: 'busy',
   /** 503: Other searches of text or headers are under way. Try again after Retry-After; read the pages of an account one by one. */
   searchBusy: 'search_busy',
-  /** 504: A part of the service did not answer in time. Try again. */
-  timeout: 'timeout',
   /** 505: The request is of another version than HTTP 1.1 or 1.0. Use HTTP/1.1. */
   versionNotSupported: 'version_not_supported',
 } as const;

@@ -120,7 +120,7 @@ WEBHOOK_DISABLED = "webhook_disabled"
 """409: The webhook is switched off. PATCH it with isEnabled true first."""
 
 DELIVERY_IN_PROGRESS = "delivery_in_progress"
-"""409: The delivery is being sent, or is due. Read the log of deliveries again in a moment."""
+"""409: The delivery is being sent, or is due. Read the delivery by its id again in a moment."""
 
 REPLAY_IN_PROGRESS = "replay_in_progress"
 """409: As many replays as there can be are under way. Wait for one to end."""
@@ -221,9 +221,6 @@ SEARCH_BUSY = "search_busy"
 
 Try again after Retry-After; read the pages of an account one by one.
 """
-
-TIMEOUT = "timeout"
-"""504: A part of the service did not answer in time. Try again."""
 
 VERSION_NOT_SUPPORTED = "version_not_supported"
 """505: The request is of another version than HTTP 1.1 or 1.0. Use HTTP/1.1."""
