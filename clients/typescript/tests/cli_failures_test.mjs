@@ -33,11 +33,13 @@ test('each refusal says what to do', () => {
       `do: ${BASE}/dashboard/settings/keys`,
   );
   const rateLimit = { limit: 10, remaining: 0, resetsAt: new Date() };
+  const code = 'daily_limit';
   assert.equal(
-    refusal(429, 'The daily limit is used up', { retryAfterSeconds: 7200, rateLimit }).message,
-    'The daily limit is used up; try again in 2h. What the plan allows: ' +
-      `${BASE}/dashboard/account`,
+    refusal(429, 'Used up', { code, retryAfterSeconds: 7200, rateLimit }).message,
+    `Used up; try again in 2h. What the plan allows: ${BASE}/dashboard/account`,
   );
+  const other = { code: 'authentication_limit', retryAfterSeconds: 60, rateLimit };
+  assert.equal(refusal(429, 'Too many', other).message, 'Too many; try again in 1m');
   assert.equal(
     refusal(503, 'Busy', { retryAfterSeconds: 1, requestId: 'r1' }).message,
     'the service failed: Busy; try again in 1s (request r1)',
@@ -63,6 +65,13 @@ test('each refusal has its exit code', () => {
     [503, exitCodes.unreachable],
   ])
     assert.equal(refusal(status, 'x').code, code, `${status}`);
+  for (const [reason, code] of [
+    ['inbox_limit', exitCodes.overLimit],
+    ['capture_limit', exitCodes.overLimit],
+    ['plan_required', exitCodes.refused],
+    ['scope_required', exitCodes.refused],
+  ])
+    assert.equal(refusal(403, 'x', { code: reason }).code, code, reason);
   assert.equal(explain(new InvalidArgument('tag', 'is'), ORIGIN).code, exitCodes.badUsage);
   assert.equal(explain(new Error('disk'), ORIGIN).code, exitCodes.localFailure);
   const own = new CommandFailure(exitCodes.conflict, 'x');

@@ -28,7 +28,7 @@ Exit codes
   2  the command line, a setting or a value is wrong
   3  the API key or the plan is refused
   4  no such inbox or email
-  5  a limit: requests of the day or the second, inboxes of the plan
+  5  a limit: requests of the day or the second, inboxes or logins of the plan
   6  the service cannot be reached, or failed
   7  this machine failed, or the target of listen
   8  conflict: the address is taken

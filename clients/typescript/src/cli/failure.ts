@@ -1,6 +1,7 @@
 // Why a command did not do what it should: an exit code, and a sentence that says what to do.
 import { STATUS_CODES } from 'node:http';
 
+import { type ErrorCode, errorCodes } from '../error-codes.js';
 import {
   ApiError,
   ConfigurationError,
@@ -20,7 +21,7 @@ export const exitCodes = {
   badUsage: 2, // the command line, a setting or a value is wrong
   refused: 3, // the API key or the plan
   notFound: 4, // no such inbox or email
-  overLimit: 5, // requests of the day or the second, inboxes of the plan
+  overLimit: 5, // requests of the day or the second, inboxes or logins of the plan
   unreachable: 6, // the service cannot be reached, or failed
   localFailure: 7, // this machine, or the target of listen
   conflict: 8, // the address is taken
@@ -51,6 +52,7 @@ export interface Origin {
   readonly keyOrigin: string;
 }
 
+const LIMITS_OF_PLAN: readonly ErrorCode[] = [errorCodes.inboxLimit, errorCodes.captureLimit];
 const MAX_SHOWN_CHARACTERS = 500;
 const UNRESOLVED = /^(?:ENOTFOUND|EAI_\w+)$/;
 const NO_CERTIFICATE = /^(?:CERT_|DEPTH_ZERO|EPROTO|ERR_SSL|ERR_TLS|SELF_SIGNED|UNABLE_|HOSTNAME_)/;
@@ -88,6 +90,7 @@ function explainRefusal(error: ApiError, { baseUrl, keyOrigin }: Origin): Comman
     retryAfterSeconds === undefined
       ? '; try again later'
       : `; try again in ${toText(Math.ceil(retryAfterSeconds))}`;
+  const plan = `. What the plan allows: ${baseUrl}/dashboard/account`;
   if (!error.isFromApi && status < 500 && status !== 429)
     return unreachable(
       `${baseUrl} does not answer as the service does: ${message}, no JSON object of it. ` +
@@ -101,11 +104,11 @@ function explainRefusal(error: ApiError, { baseUrl, keyOrigin }: Origin): Comman
           `expired? You make one at ${baseUrl}/dashboard/settings/keys`,
       );
     case 403:
-      // The API's sentence does not tell a program which of the two it is.
+      if (LIMITS_OF_PLAN.some((limit) => limit === error.code))
+        return new CommandFailure(exitCodes.overLimit, message + plan);
       return new CommandFailure(
         exitCodes.refused,
-        `${message}. What the plan allows: ${baseUrl}/dashboard/account; what a key may do: ` +
-          `${baseUrl}/dashboard/settings/keys`,
+        `${message}${plan}; what a key may do: ${baseUrl}/dashboard/settings/keys`,
       );
     case 404:
     case 410:
@@ -117,9 +120,8 @@ function explainRefusal(error: ApiError, { baseUrl, keyOrigin }: Origin): Comman
     case 422:
       return new CommandFailure(exitCodes.conflict, message);
     case 429: {
-      const isPlan = error.rateLimit?.remaining === 0 && error.rateLimit.limit !== 0;
-      const plan = isPlan ? `. What the plan allows: ${baseUrl}/dashboard/account` : '';
-      return new CommandFailure(exitCodes.overLimit, message + later + plan, retryAfterSeconds);
+      const advice = error.code === errorCodes.dailyLimit ? plan : '';
+      return new CommandFailure(exitCodes.overLimit, message + later + advice, retryAfterSeconds);
     }
     default:
       break;
