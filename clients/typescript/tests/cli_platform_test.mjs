@@ -7,6 +7,7 @@ const {
   browserCommands,
   canOthersRead,
   canRewriteLines,
+  describeProcess,
   keyFile,
   positionFile,
   protectionAdvice,
@@ -62,6 +63,17 @@ test('others can read a file by its mode, but for Windows, which has none', () =
   }
   assert.equal(canOthersRead(system('win32'), 0o100666), false);
   assert.match(protectionAdvice(system('win32'), 'C:\\key'), /^icacls "C:\\key"/);
+});
+
+test('a process is told from a later one with its number where the system says when it began', () => {
+  const stat = (state) => `7 (a ) b) ${state} ${'0 '.repeat(18)}4711 0\n`;
+  const reading = (state) => (file) =>
+    ({ '/proc/sys/kernel/random/boot_id': 'boot\n', '/proc/7/stat': stat(state) })[file];
+  const shown = (name, read = reading('S')) => describeProcess(system(name), 7, read);
+
+  assert.equal(shown('linux'), '7 boot 4711\n');
+  assert.equal(shown('linux', reading('Z')), '7 boot ended\n');
+  for (const name of ['darwin', 'win32']) assert.equal(shown(name), '7  \n');
 });
 
 test('certificates are those of the variable, else those of the system', () => {

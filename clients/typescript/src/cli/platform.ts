@@ -1,4 +1,5 @@
-// What differs between Linux, macOS and Windows: folders, who may read a file, browsers, consoles.
+// What differs between Linux, macOS and Windows: folders, who may read a file, processes, browsers,
+// consoles.
 // Every function says it for the system it is given, so that each can be tested on any.
 import path from 'node:path';
 
@@ -81,6 +82,24 @@ export function protectionAdvice(platform: Platform, file: string): string {
 /** In single quotes, as a shell takes it. */
 function shellQuote(word: string): string {
   return `'${word.replaceAll("'", "'\\''")}'`;
+}
+
+/**
+ * A process's number and when it began, by the files of Linux that `readText` reads. macOS and
+ * Windows have no such files: there it is the number alone, which a later process may have.
+ */
+export function describeProcess(
+  { name }: Platform,
+  pid: number,
+  readText: (file: string) => string | undefined,
+): string {
+  if (name === 'darwin' || name === 'win32') return `${pid}  \n`;
+  const boot = readText('/proc/sys/kernel/random/boot_id')?.trim() ?? '';
+  const stat = readText(`/proc/${pid}/stat`) ?? '';
+  // proc(5): what is behind the name in parentheses begins with field 3, the state, of which Z is a
+  // process that has ended; the start is field 22.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return `${pid} ${boot} ${fields[0] === 'Z' ? 'ended' : (fields[19] ?? '')}\n`;
 }
 
 /** Where distributions keep the certificates that the system trusts. */

@@ -15,6 +15,7 @@ import {
 import path from 'node:path';
 
 import { CommandFailure, exitCodes } from './failure.js';
+import { currentPlatform, describeProcess } from './platform.js';
 import { quote } from './printable.js';
 import { reasonOf } from './settings.js';
 
@@ -42,7 +43,7 @@ export class PositionFile {
     this.#lock = `${file}.lock`;
     this.#descriptor = this.#keeping(() => {
       mkdirSync(path.dirname(file), { recursive: true });
-      takeLock(file, this.#lock);
+      takeLock(this.#lock);
       return openSync(file, constants.O_RDWR | constants.O_CREAT, 0o600);
     });
   }
@@ -101,9 +102,9 @@ function recordOf(position: Position): string {
  * Node.js has no locks of files, so a file beside it names the process that has it. One of a
  * process that is gone is taken over.
  */
-function takeLock(file: string, lock: string): void {
+function takeLock(lock: string): void {
   const own = `${lock}.${process.pid}`;
-  writeFileSync(own, describeProcess(process.pid), { mode: 0o600 });
+  writeFileSync(own, describe(process.pid), { mode: 0o600 });
   try {
     for (let attempt = 0; attempt < MAX_TAKEOVERS; ++attempt) {
       if (isLinked(own, lock)) return; // at once, and with its content
@@ -117,7 +118,8 @@ function takeLock(file: string, lock: string): void {
   }
   throw new CommandFailure(
     exitCodes.conflict,
-    'another tempinbox listen forwards the same to this target already: it holds ' + quote(file),
+    'another tempinbox listen forwards the same to this target already: it holds ' +
+      `${quote(lock)}; if none runs, delete that file`,
   );
 }
 
@@ -149,15 +151,9 @@ function isRunning(description: string): boolean {
     // A process of another user counts: it is there.
     if (!(error instanceof Error && 'code' in error && error.code === 'EPERM')) return false;
   }
-  return describeProcess(pid) === description;
+  return describe(pid) === description;
 }
 
-/** Its number and when it began, as Linux tells it; elsewhere the number alone. */
-function describeProcess(pid: number): string {
-  const boot = readText('/proc/sys/kernel/random/boot_id')?.trim() ?? '';
-  const stat = readText(`/proc/${pid}/stat`) ?? '';
-  // proc(5): what is behind the name in parentheses begins with field 3, the state, of which Z is a
-  // process that has ended; the start is field 22.
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return `${pid} ${boot} ${fields[0] === 'Z' ? 'ended' : (fields[19] ?? '')}\n`;
+function describe(pid: number): string {
+  return describeProcess(currentPlatform(), pid, readText);
 }
