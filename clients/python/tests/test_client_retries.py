@@ -35,6 +35,7 @@ from tempinbox import (
     ServiceUnavailable,
     Tempinbox,
     TempinboxError,
+    UnexpectedEmail,
     WaitTimeout,
     _calls,
     _waiting,
@@ -453,6 +454,31 @@ def test_a_wait_that_was_cut_asks_for_the_time_that_is_left(driver: Driver) -> N
     assert hold_of(first) == 55  # many proxies end a request at 60 s
     assert hold_of(second) == 10
     assert second.seconds == 10 + 5
+
+
+def test_a_wait_whose_last_answer_decided_nothing_looks_once_more(driver: Driver) -> None:
+    email = EMAIL | {"subject": "Hi", "from": "a@b.example"}
+    email |= {"receivedAt": "2026-11-21T10:00:00.123Z"}
+    mail = answer(200, NO_EMAIL | {"outcome": "matched", "email": email})
+    draining = answer(200, NO_EMAIL | {"outcome": "draining"})
+
+    def run(flow: Flow[T], *outcomes: Outcome) -> T:
+        respond = driver.in_turn(*outcomes)
+        driver.requests.clear()
+        driver.now += 4.6  # of the 5 s that it has
+        return driver.run(flow, respond)
+
+    def wait_for_one() -> Flow[Email]:
+        return _waiting.wait_for_email(_waiting.begin(SETTINGS, INBOX_ID, {}, None, 5))
+
+    with pytest.raises(UnexpectedEmail):
+        run(quiet_wait(5), draining, mail)
+    assert run(wait_for_one(), draining, mail).sequence == 1
+    with pytest.raises(WaitTimeout):
+        run(wait_for_one(), draining)
+    with pytest.raises(TempinboxError, match="nothing is decided"):
+        run(quiet_wait(5), draining)
+    assert len(driver.requests) == 2
 
 
 def test_a_dead_connection_takes_one_hold_of_a_wait(driver: Driver) -> None:

@@ -2,6 +2,7 @@
 import { CONDITIONS, filtersOf, inWords, type EmailConditions } from './conditions.js';
 import {
   InvalidArgument,
+  TempinboxError,
   UnexpectedEmail,
   WaitTimeout,
   quoted,
@@ -211,6 +212,9 @@ interface RunningWait {
   readonly deadline: Deadline;
   after: number;
   holds: number;
+  /** The last answer was `draining`: it says nothing of what came. */
+  isUndecided: boolean;
+  isLastHold: boolean;
 }
 
 type Failed = Omit<Miss, 'emailId'>;
@@ -252,6 +256,8 @@ function begin(
     deadline: new Deadline(timeoutSeconds),
     after: position,
     holds: 0,
+    isUndecided: false,
+    isLastHold: false,
   };
 }
 
@@ -288,10 +294,18 @@ async function nextEmail(
   }
 }
 
-/** One long poll; undefined when the time is over. */
+/** One long poll; undefined when the time is over, but one more if the last decided nothing. */
 async function hold(wait: RunningWait, expect: 'one' | 'none'): Promise<WaitResult | undefined> {
   // Half a second is within what a poll of whole seconds can keep.
-  if (wait.holds++ > 0 && Math.round(wait.deadline.secondsLeft) < 1) return undefined;
+  if (wait.holds++ > 0 && Math.round(wait.deadline.secondsLeft) < 1) {
+    if (wait.isUndecided && wait.isLastHold && expect === 'none')
+      throw new TempinboxError(
+        'The service was being replaced when the time was over, so that nothing is decided: wait ' +
+          'again with the same after.',
+      );
+    if (!wait.isUndecided || wait.isLastHold) return undefined;
+    wait.isLastHold = true;
+  }
   const { maxHoldSeconds } = wait.transport;
   const holdSeconds = () => clamp(Math.round(wait.deadline.secondsLeft), 1, maxHoldSeconds);
   const query = () => ({
@@ -306,7 +320,8 @@ async function hold(wait: RunningWait, expect: 'one' | 'none'): Promise<WaitResu
     { timeoutSeconds: Math.max(1, wait.deadline.secondsLeft), signal: wait.signal },
   );
   // Its part of the service is being replaced. Where the inbox ended, the next poll says when.
-  if (result.outcome === 'draining') await waitFor(0.25, wait.signal);
+  wait.isUndecided = result.outcome === 'draining';
+  if (wait.isUndecided) await waitFor(0.25, wait.signal);
   return result;
 }
 

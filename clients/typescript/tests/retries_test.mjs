@@ -10,6 +10,7 @@ import {
   ServiceUnavailable,
   Tempinbox,
   TempinboxError,
+  UnexpectedEmail,
   WaitTimeout,
   errorCodes,
 } from './harness/package.mjs';
@@ -464,6 +465,35 @@ test('a wait holds for at most 55 s, as proxies end a request at 60', async (t) 
 
   const holds = server.requests.map(({ url }) => /timeoutSeconds=(\d+)/.exec(url)[1]);
   assert.deepEqual(holds, ['55', '55', '10']);
+});
+
+test('a wait whose last answer decided nothing looks once more', async (t) => {
+  const time = clock(t);
+  const draining = (_, response) => {
+    time.pass(4.6);
+    response.end(JSON.stringify({ ...holdAnswer().body, outcome: 'draining' }));
+  };
+  const mail = holdAnswer({ ...newEmail(1), subject: 'Hi', from: 'a@b.example' });
+  const expectNone = async (server) =>
+    await failure(clientOf(server).expectNoEmail(INBOX, { timeoutSeconds: 5 }));
+  const waitForOne = async (server) =>
+    await clientOf(server).waitForEmail(INBOX, { timeoutSeconds: 5 });
+
+  const violated = await expectNone(await scripted(t, [draining, mail]));
+  const found = await waitForOne(await scripted(t, [draining, mail]));
+  const away = await scripted(t, [draining]);
+  const undecided = await expectNone(away);
+  const result = await failure(
+    clientOf(away).waitForResult(INBOX, { expect: 'none', timeoutSeconds: 5 }),
+  );
+  const late = await failure(waitForOne(await scripted(t, [draining])));
+
+  assert.ok(violated instanceof UnexpectedEmail, String(violated));
+  assert.equal(found.sequence, 1);
+  assert.match(undecided.message, /nothing is decided/);
+  assert.equal(result.message, undecided.message);
+  assert.equal(away.requests.length, 4);
+  assert.ok(late instanceof WaitTimeout, String(late));
 });
 
 test('a wait goes on however often it is cut, once the service was reached', async (t) => {

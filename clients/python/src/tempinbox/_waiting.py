@@ -11,7 +11,15 @@ from tempinbox._arguments import argument_name, check
 from tempinbox._calls import Deadline, Flow, Sleep, call, read_json
 from tempinbox._contract import OPERATIONS
 from tempinbox._values import EventName, items_of, moment, without_none
-from tempinbox.errors import InvalidArgument, Miss, UnexpectedEmail, Wait, WaitTimeout, quoted
+from tempinbox.errors import (
+    InvalidArgument,
+    Miss,
+    TempinboxError,
+    UnexpectedEmail,
+    Wait,
+    WaitTimeout,
+    quoted,
+)
 from tempinbox.settings import MAX_SECONDS, Settings, is_timeout
 
 MAX_HOLD = 55  # seconds; the API's is 60, but many proxies end a request at 60
@@ -53,6 +61,8 @@ class _Running:
     after: int
     deadline: Deadline
     holds: int = 0
+    is_undecided: bool = False  # the last answer was `draining`: it says nothing of what came
+    is_last_hold: bool = False
 
 
 def begin(
@@ -183,11 +193,20 @@ def _next_email(
 
 
 def _hold(wait: _Running, expect: str) -> Flow[types.WaitResult | None]:
-    """Runs one long poll; returns None when the time is over."""
+    """Runs one long poll; returns None when the time is over, but not before one more if the last
+    answer decided nothing.
+    """
     # Half a second is within what a poll of whole seconds can keep.
     was_reached = wait.holds > 0
     if was_reached and round(wait.deadline.seconds_left) < 1:
-        return None
+        if wait.is_undecided and wait.is_last_hold and expect == "none":
+            raise TempinboxError(
+                "The service was being replaced when the time was over, so that nothing is "
+                "decided: wait again with the same after."
+            )
+        if not wait.is_undecided or wait.is_last_hold:
+            return None
+        wait.is_last_hold = True
     wait.holds += 1
     given = {"inboxId": wait.about.inbox_id, **wait.filters}
     given |= {"after": wait.after, "expect": expect}
@@ -201,7 +220,8 @@ def _hold(wait: _Running, expect: str) -> Flow[types.WaitResult | None]:
     )
     result = read(types.WaitResult, read_json(response))
     # Where the inbox ended, the next hold is refused, and says when.
-    if result.outcome == "draining":
+    wait.is_undecided = result.outcome == "draining"
+    if wait.is_undecided:
         yield Sleep(_RETRY_DELAY_SECONDS)
     return result
 
