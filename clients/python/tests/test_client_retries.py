@@ -272,14 +272,17 @@ def test_what_an_error_says_in_words_decides_nothing(driver: Driver, code: str) 
                 _calls.call(SETTINGS, "getAccount", {}), driver.in_turn(refused, answer(200))
             )
         except ApiError as error:
-            used_up = getattr(error, "is_day_used_up", None)
-            return type(error), error.code, used_up, len(driver.delays) - before
+            decided = [getattr(error, name, None) for name in ("is_day_used_up", "field")]
+            return type(error), error.code, *decided, len(driver.delays) - before
         return None, len(driver.delays) - before
 
     for status in (400, 401, 403, 404, 409, 429, 503):
-        plain = outcome(status, "x")
-        for words in ("The daily limit is used up", "a request is under way", "ended at"):
-            assert outcome(status, words) == plain
+        is_of_field = status == 400 and code == error_codes.INVALID_FIELD
+        begin = "inboxes[1].ttlSeconds " if is_of_field else ""
+        plain = outcome(status, f"{begin}x")
+        assert ("inboxes[1].ttlSeconds" in plain) == is_of_field
+        for words in ("The daily limit is used up", "a request is under way", "field must be", ""):
+            assert outcome(status, begin + words) == plain
 
 
 def test_a_longer_retry_after_is_kept(driver: Driver) -> None:

@@ -81,7 +81,7 @@ def test_a_wait_ends_with_its_inbox_and_says_so(client: Tempinbox) -> None:
     ending.start()
     began = time.monotonic()
 
-    with pytest.raises(NotFound, match="ended at") as refused:
+    with pytest.raises(NotFound) as refused:
         inbox.wait_for_email(timeout=40)
 
     ending.join()
@@ -277,8 +277,9 @@ def test_captures(client: Tempinbox) -> None:
         made = inbox.capture
         assert made is not None
         assert made.url == (f"smtps://{made.user}:{made.password}@{made.host}:{made.ports.tls[0]}")
-        with pytest.raises(Conflict, match="has a login"):
+        with pytest.raises(Conflict) as caught:
             client.create_capture(inbox)
+        assert caught.value.code == error_codes.CAPTURE_EXISTS
         rotated = client.rotate_capture(inbox, grace_seconds=60)
         assert rotated.user == made.user
         assert rotated.password not in (None, made.password)
@@ -322,8 +323,9 @@ def test_webhooks(client: Tempinbox) -> None:
         assert client.get_webhook(hook.webhook_id).description == ""
         assert client.rotate_webhook_secret(hook.webhook_id).secret != hook.secret
         assert list(client.list_deliveries(hook.webhook_id, status="failed")) == []
-        with pytest.raises(Conflict, match="switched off"):
+        with pytest.raises(Conflict) as caught:
             client.replay_deliveries(hook.webhook_id, since="2026-11-21T10:00:00Z")
+        assert caught.value.code == error_codes.WEBHOOK_DISABLED
         client.update_webhook(hook.webhook_id, is_enabled=True)
         with pytest.raises(NotFound):
             client.get_delivery(hook.webhook_id, hook.webhook_id)
@@ -398,9 +400,10 @@ def test_a_service_that_is_away_is_named() -> None:
 
 
 def test_a_refused_field_is_named(client: Tempinbox) -> None:
-    with pytest.raises(BadRequest, match="ttlSeconds must be") as caught:
+    with pytest.raises(BadRequest) as caught:
         client.create_inbox(ttl_seconds=10**9)
 
+    assert caught.value.code == error_codes.INVALID_FIELD
     assert caught.value.field == "ttlSeconds"
     assert caught.value.request_id
     assert caught.value.rate_limit

@@ -95,12 +95,13 @@ export class ApiError extends TempinboxError {
 
 /** 400: a field or parameter is wrong. */
 export class BadRequest extends ApiError {
-  /** The field that the message names, if it begins with one. */
+  /** The field, where the code is `invalid_field`: the message then begins with its name. */
   readonly field: string | undefined;
 
   constructor(answer: ErrorAnswer) {
     super(answer);
-    this.field = /^([A-Za-z][\w.-]*(?:\[\d+\])?) (?:must|is|has|needs)\b/.exec(answer.reason)?.[1];
+    if (answer.code === errorCodes.invalidField)
+      this.field = /^[A-Za-z][\w.[\]-]*/.exec(answer.reason)?.[0];
   }
 }
 

@@ -4,7 +4,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { failure } from './harness/failure.mjs';
-import { BadRequest, Forbidden, RateLimited, Tempinbox, Unauthorized } from './harness/package.mjs';
+import {
+  BadRequest,
+  Forbidden,
+  RateLimited,
+  Tempinbox,
+  Unauthorized,
+  errorCodes,
+} from './harness/package.mjs';
 import { eventually, newAccount, operate, suite } from './harness/suite.mjs';
 
 test('a wrong key says that it is wrong and where to make one', async () => {
@@ -32,7 +39,7 @@ test('a plan that ended says where to see what it allows', async () => {
   );
 
   assert.ok(error instanceof Forbidden, String(error));
-  assert.match(error.message, /plan/);
+  assert.equal(error.code, errorCodes.planRequired);
   assert.ok(error.message.includes('/dashboard/account'));
 });
 
@@ -64,5 +71,6 @@ test('what only the service can judge is a BadRequest that names the field', asy
   const error = await failure(new Tempinbox().createInbox({ ttlSeconds: 1e9 }));
 
   assert.ok(error instanceof BadRequest, String(error));
+  assert.equal(error.code, errorCodes.invalidField);
   assert.equal(error.field, 'ttlSeconds');
 });

@@ -238,16 +238,35 @@ test('what an error says in words decides nothing', async (t) => {
         () => undefined,
         (/** @type {unknown} */ reason) => reason,
       );
-    const { name, isDayUsedUp } = error ?? {};
-    return { name, code: error?.code, isDayUsedUp, delays: time.delays.length - before };
+    const { name, isDayUsedUp, field } = error ?? {};
+    return { name, code: error?.code, isDayUsedUp, field, delays: time.delays.length - before };
   };
 
+  const messages = ['The daily limit is used up', 'a request is under way', 'field must be', ''];
   for (const code of [...Object.values(errorCodes), 'of_a_later_release'])
     for (const status of [400, 403, 404, 409, 429, 503]) {
-      const plain = await outcome(code, status, 'x');
-      for (const message of ['The daily limit is used up', 'a request is under way', 'ended at'])
+      const isOfField = status === 400 && code === errorCodes.invalidField;
+      const begin = isOfField ? 'inboxes[1].ttlSeconds ' : '';
+      const plain = await outcome(code, status, `${begin}x`);
+      assert.equal(plain.field, isOfField ? 'inboxes[1].ttlSeconds' : undefined);
+      for (const message of messages.map((words) => begin + words))
         assert.deepEqual(await outcome(code, status, message), plain, `${status} ${code}`);
     }
+});
+
+test('the field of a refusal is the name that its message begins with', async (t) => {
+  for (const [message, field] of [
+    ['ttlSeconds must be an integer', 'ttlSeconds'],
+    ['inboxes[1].ttlSeconds: too large', 'inboxes[1].ttlSeconds'],
+    ['steps[2].reply fits no stage', 'steps[2].reply'],
+    ['header.X-Run', 'header.X-Run'],
+    ['"a" is no field', undefined],
+  ]) {
+    const headers = { 'x-error-code': 'invalid_field' };
+    const server = await scripted(t, [{ status: 400, headers, body: { message } }]);
+    const error = await failure(clientOf(server).getAccount());
+    assert.equal(error.field, field, message);
+  }
 });
 
 test('words of a later release are passed on', async (t) => {

@@ -92,12 +92,13 @@ class ApiError(TempinboxError):
 
 
 class BadRequest(ApiError):
-    """400: a field or parameter is wrong; `field` is the one that the message begins with."""
+    """400: `field` is what is wrong, where the code is `invalid_field`, or None."""
 
     def __init__(self, answer: ErrorAnswer) -> None:
         super().__init__(answer)
-        named = re.match(r"([A-Za-z][\w.-]*(?:\[\d+\])?) (?:must|is|has|needs)\b", answer.reason)
-        self.field = named[1] if named else None
+        is_of_field = answer.code == error_codes.INVALID_FIELD
+        named = re.match(r"[A-Za-z][\w.\[\]-]*", answer.reason) if is_of_field else None
+        self.field = named[0] if named else None
 
 
 class Unauthorized(ApiError):
