@@ -524,6 +524,43 @@ class Links(unittest.TestCase):
                         self.assertIn(anchor, self._anchors(file))
 
 
+class Installing(unittest.TestCase):
+    """The clients are fetched from a release or a gateway: a registry may have another package of
+    their names.
+    """
+
+    by_name = re.compile(
+        r"\b(?:pipx?3?|uvx?|npm|npx|pnpm|yarn) [^`\n]*?(?<![\w./$-])(?:temporary-inbox|tempinbox)"
+        r"(?![\w./*-]|\S* @ )"
+    )
+
+    def test_a_name_is_told_from_a_file_and_an_address(self) -> None:
+        for command in (
+            'pip install "temporary-inbox[testcontainers]"',
+            "python -m pip install temporary-inbox==0.2.0",
+            "uv add temporary-inbox",
+            "npm install --save-dev tempinbox",
+            "npm i tempinbox@latest nodemailer",
+            "npx tempinbox list",
+        ):
+            self.assertRegex(command, self.by_name)
+        for command in (
+            'pip install "temporary-inbox[testcontainers] @ $TEMPINBOX_BASE_URL/downloads/$WHEEL"',
+            'npm install --save-dev "$TEMPINBOX_BASE_URL/downloads/tempinbox.tgz"',
+            "npm install --global ./tempinbox-*.tgz",
+            "`npm install` brings the program `tempinbox`",
+        ):
+            self.assertNotRegex(command, self.by_name)
+
+    def test_nothing_is_installed_by_its_name(self) -> None:
+        patterns = ("*.md", "clients/*.py", "clients/*.ts", "examples/*.sh")
+        command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", *patterns]
+        listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+        for name in listed.stdout.split("\0")[:-1]:
+            with self.subTest(name):
+                self.assertNotRegex(_read(ROOT / name), self.by_name)
+
+
 class LlmsTxt(unittest.TestCase):
     """llms.txt has the shape that llmstxt.org describes, and names every page."""
 

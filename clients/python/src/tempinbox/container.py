@@ -1,6 +1,6 @@
 """The whole service in one container, started by the tests that use it.
 
-Needs the extra: pip install "temporary-inbox[testcontainers]".
+Needs the extra testcontainers.
 """
 
 import os
