@@ -169,8 +169,8 @@ TEST_CASE("a summary's message says what the row said", "[inbox]")
     CHECK(message.codes(0).score() == 0.95);
     CHECK(message.codes(0).part() == "text");
     CHECK(message.codes(0).offset() == 13);
-    // None is left out: all but the text, which is read out of the body, are set.
+    // None is left out: all but text and links, which are read for the emails of a page, are set.
     std::vector<const google::protobuf::FieldDescriptor*> set;
     message.GetReflection()->ListFields(message, &set);
-    CHECK(set.size() + 1 == static_cast<std::size_t>(message.GetDescriptor()->field_count()));
+    CHECK(set.size() + 2 == static_cast<std::size_t>(message.GetDescriptor()->field_count()));
 }
