@@ -1,3 +1,4 @@
+#include "integration/common/kafka/collected.hpp"
 #include "integration/webhook-dispatcher/dispatcher.hpp"
 #include "integration/webhook-dispatcher/receiver.hpp"
 
@@ -164,14 +165,8 @@ TEST_CASE("an event that cannot be read goes to the dead letters and does not bl
     REQUIRE(s.call<v1::CreateWebhookResponse>("CreateWebhook",
                                               testing::webhook_request(s.account, s.hook.url()))
                 .has_value());
-    std::vector<kafka::record> dead_letters;
-    kafka::broadcast_reader reader(
-        testing::test_host(), s.cluster(), {s.dead_letter_topic},
-        [&](const std::vector<kafka::record>& batch) {
-            dead_letters.insert(dead_letters.end(), batch.begin(), batch.end());
-        },
-        true);
-    reader.start();
+    testing::collected found(s.cluster(), {s.dead_letter_topic});
+    const auto& dead_letters = found.records();
 
     auto poison = testing::email_record(testing::email(s.account));
     poison.value = "\xff\xff\xff";
@@ -179,12 +174,12 @@ TEST_CASE("an event that cannot be read goes to the dead letters and does not bl
     s.publish_mail("after it");
 
     REQUIRE(s.hook.got(1, 30s));
-    REQUIRE(eventually([&] { return dead_letters.size() == 1; }, 30s));
+    REQUIRE(found.has(1, 30s));
+    CHECK(dead_letters.size() == 1);
     CHECK(dead_letters[0].value == poison.value);
     CHECK(dead_letters[0].header("dead_letter_reason").value_or("").find("EmailReceived") !=
           std::string_view::npos);
     CHECK(dead_letters[0].header("dead_letter_consumer") == "webhook-dispatcher");
-    reader.stop();
 }
 
 TEST_CASE("an event that PostgreSQL refuses goes to the dead letters alone",
@@ -194,14 +189,8 @@ TEST_CASE("an event that PostgreSQL refuses goes to the dead letters alone",
     REQUIRE(s.call<v1::CreateWebhookResponse>("CreateWebhook",
                                               testing::webhook_request(s.account, s.hook.url()))
                 .has_value());
-    std::vector<kafka::record> dead_letters;
-    kafka::broadcast_reader reader(
-        testing::test_host(), s.cluster(), {s.dead_letter_topic},
-        [&](const std::vector<kafka::record>& batch) {
-            dead_letters.insert(dead_letters.end(), batch.begin(), batch.end());
-        },
-        true);
-    reader.start();
+    testing::collected found(s.cluster(), {s.dead_letter_topic});
+    const auto& dead_letters = found.records();
     auto poison = testing::email(s.account, "before all time");
     poison.mutable_received_at()->set_seconds(-220'000'000'000);
     auto before = testing::email(s.account), after = testing::email(s.account);
@@ -214,14 +203,14 @@ TEST_CASE("an event that PostgreSQL refuses goes to the dead letters alone",
     s.start();
 
     REQUIRE(s.hook.got(2, 30s));
-    REQUIRE(eventually([&] { return dead_letters.size() == 1; }, 30s));
+    REQUIRE(found.has(1, 30s));
+    CHECK(dead_letters.size() == 1);
     CHECK(dead_letters[0].header("ce_id") == poison.email_id());
     CHECK(dead_letters[0].header("dead_letter_reason").value_or("").find("out of range") !=
           std::string_view::npos);
     CHECK(
         eventually([&] { return s.count("webhooks.deliveries WHERE state = 'succeeded'") == 2; }));
     CHECK(s.hook.requests().size() == 2);
-    reader.stop();
 }
 
 TEST_CASE("an event that its feed cannot record goes to the dead letters alone, and comes last",
@@ -232,14 +221,8 @@ TEST_CASE("an event that its feed cannot record goes to the dead letters alone, 
     v1::OpenFeedRequest request;
     *request.mutable_account() = testing::account_on_plan(s.account, 5, 20);
     REQUIRE(await(client.call(webhook_methods::open_feed, request)).has_value());
-    std::vector<kafka::record> dead_letters;
-    kafka::broadcast_reader reader(
-        testing::test_host(), s.cluster(), {s.dead_letter_topic},
-        [&](const std::vector<kafka::record>& batch) {
-            dead_letters.insert(dead_letters.end(), batch.begin(), batch.end());
-        },
-        true);
-    reader.start();
+    testing::collected found(s.cluster(), {s.dead_letter_topic});
+    const auto& dead_letters = found.records();
     auto before = testing::email(s.account), poison = testing::email(s.account, "poison"),
          after = testing::email(s.account);
     before.set_inbox_id(poison.inbox_id()); // the same key: the same partition
@@ -252,7 +235,8 @@ TEST_CASE("an event that its feed cannot record goes to the dead letters alone, 
         s.publish(testing::email_record(message), s.email_topic);
     s.start();
 
-    REQUIRE(eventually([&] { return dead_letters.size() == 1; }, 30s));
+    REQUIRE(found.has(1, 30s));
+    CHECK(dead_letters.size() == 1);
     CHECK(dead_letters[0].header("ce_id") == poison.email_id());
     CHECK(dead_letters[0].header("dead_letter_reason").value_or("").find("no_poison") !=
           std::string_view::npos);
@@ -267,7 +251,6 @@ TEST_CASE("an event that its feed cannot record goes to the dead letters alone, 
              "SELECT event_id FROM webhooks.feed_events WHERE position <= 3 ORDER BY position"))
         ids.push_back(row[0].as<std::string>());
     CHECK(ids == std::vector{before.email_id(), after.email_id(), poison.email_id()});
-    reader.stop();
 }
 
 TEST_CASE("an event that could not be stored yet comes again to the next process",
