@@ -33,7 +33,9 @@ _FOREIGN = [f"user{number}@shop{number}.example" for number in range(5)]
 _GOOD = "235 2.7.0 Authentication successful"
 _PORTS = ["PORT", "STARTTLS_PORT", "TLS_PORT"]
 _STORE_PASSWORD = "changeit"  # noqa: S105 - Java's own
-_SECURITY = {"STARTTLS_PORT": "starttls", "TLS_PORT": "tls"}
+_TLS_PORTS = {"STARTTLS_PORT": "starttls", "TLS_PORT": "tls"}
+# On the port in the clear, which offers no TLS, clients run as they come.
+_SECURITY = {"PORT": "default", **_TLS_PORTS}
 
 
 def _run(*command: str, given: str | None = None, **environment: str) -> None:
@@ -54,12 +56,12 @@ def _check_one_arrived(capture: Capture, *, tls: bool) -> None:
     capture.check_trace(email, tls=tls)
 
 
-def _check_five_arrived(capture: Capture) -> None:
+def _check_five_arrived(capture: Capture, *, tls: bool = True) -> None:
     emails = capture.emails()
     assert [email["recipients"] for email in emails] == [[recipient] for recipient in _FOREIGN]
     assert [email["subject"] for email in emails] == [f"mail {number}" for number in range(5)]
     for email in emails:
-        capture.check_trace(email)
+        capture.check_trace(email, tls=tls)
 
 
 # One mail to all of them, on each listener.
@@ -184,7 +186,7 @@ def _by_net_smtp(capture: Capture, port: str) -> None:
     _send_five(capture, port, "ruby", str(_SENDERS / "net_smtp.rb"), SSL_CERT_FILE=capture.ca_file)
 
 
-@pytest.mark.parametrize("port", _SECURITY)
+@pytest.mark.parametrize("port", _PORTS)
 @pytest.mark.parametrize(
     "client",
     [
@@ -197,7 +199,7 @@ def _by_net_smtp(capture: Capture, port: str) -> None:
 def test_a_client_sends_five_mails(capture: Capture, client: _Send, port: str) -> None:
     client(capture, port)
 
-    _check_five_arrived(capture)
+    _check_five_arrived(capture, tls=port != "PORT")
 
 
 @pytest.fixture(scope="session")
@@ -211,7 +213,7 @@ def trust_store(suite: Suite, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return store
 
 
-@pytest.mark.parametrize("port", _SECURITY)
+@pytest.mark.parametrize("port", _PORTS)
 def test_jakarta_mail_sends_five_mails(capture: Capture, trust_store: Path, port: str) -> None:
     trust = (
         f"-Djavax.net.ssl.trustStore={trust_store}",
@@ -221,7 +223,7 @@ def test_jakarta_mail_sends_five_mails(capture: Capture, trust_store: Path, port
 
     _send_five(capture, port, "java", *trust, "-cp", jars, str(_SENDERS / "JakartaMail.java"))
 
-    _check_five_arrived(capture)
+    _check_five_arrived(capture, tls=port != "PORT")
 
 
 # .NET's clients, as the bytes that they send.
@@ -288,7 +290,7 @@ def test_nothing_tries_to_leave(capture: Capture, tmp_path: Path) -> None:
     # -D: the service keeps the number of its process.
     strace = ["strace", "-D", "-f", "-qq", "-o", str(trace)]
     strace += ["-e", "signal=none", "-e", "trace=connect,sendto,sendmsg,sendmmsg"]
-    capture.ports = {name: free_port() for name in _SECURITY}
+    capture.ports = {name: free_port() for name in _TLS_PORTS}
     with (
         Island({int(server.rpartition(":")[2]) for server in (database, *brokers)}) as island,
         MailIngest(
@@ -300,10 +302,10 @@ def test_nothing_tries_to_leave(capture: Capture, tmp_path: Path) -> None:
         ),
     ):
         ruby = (*island.there, "ruby", str(_SENDERS / "net_smtp.rb"))
-        for port in _SECURITY:
+        for port in _TLS_PORTS:
             with pytest.raises(AssertionError, match=r"451 4\.7\.1 Try again later"):
                 _send_five(capture, port, *ruby, SSL_CERT_FILE=capture.ca_file)
-        for port in _SECURITY:
+        for port in _TLS_PORTS:
             _send_five(capture, port, *ruby, SSL_CERT_FILE=capture.ca_file)
 
     assert [email["recipients"] for email in capture.emails()] == 2 * [[to] for to in _FOREIGN]

@@ -4,14 +4,16 @@ import jakarta.mail.internet.MimeMessage;
 import java.util.Properties;
 
 /**
- * One mail to each recipient by Jakarta Mail: host, port, user, password, sender, `starttls` or
- * `tls`, and the recipients.
+ * One mail to each recipient by Jakarta Mail: host, port, user, password, sender, `starttls`, `tls`
+ * or `default`, and the recipients.
  */
 final class JakartaMail {
     public static void main(String[] args) throws Exception {
         var protocol = args[5].equals("tls") ? "smtps" : "smtp";
         var properties = new Properties();
-        properties.put("mail.smtp.starttls.required", "true");
+        if (args[5].equals("starttls")) {
+            properties.put("mail.smtp.starttls.required", "true");
+        }
         properties.put("mail." + protocol + ".auth", "true");
         var session = Session.getInstance(properties);
         try (var transport = session.getTransport(protocol)) {

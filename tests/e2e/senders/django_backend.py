@@ -1,5 +1,5 @@
 """One mail to each recipient by Django's backend for SMTP: host, port, user, password, sender,
-`starttls` or `tls`, and the recipients.
+`starttls`, `tls` or `default`, and the recipients.
 """
 
 import sys

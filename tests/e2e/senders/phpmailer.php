@@ -1,6 +1,6 @@
 <?php
-// One mail to each recipient by PHPMailer: host, port, user, password, sender, `starttls` or `tls`,
-// and the recipients.
+// One mail to each recipient by PHPMailer: host, port, user, password, sender, `starttls`, `tls` or
+// `default`, and the recipients.
 declare(strict_types=1);
 
 require '/usr/share/php/libphp-phpmailer/autoload.php';
@@ -15,8 +15,10 @@ $mail->Port = (int) $port;
 $mail->SMTPAuth = true;
 $mail->Username = $user;
 $mail->Password = $password;
-$mail->SMTPSecure =
-    $security === 'tls' ? PHPMailer::ENCRYPTION_SMTPS : PHPMailer::ENCRYPTION_STARTTLS;
+if ($security !== 'default') {
+    $mail->SMTPSecure =
+        $security === 'tls' ? PHPMailer::ENCRYPTION_SMTPS : PHPMailer::ENCRYPTION_STARTTLS;
+}
 $mail->SMTPKeepAlive = true;
 $mail->setFrom($sender);
 $mail->Body = 'hi';

@@ -1,6 +1,6 @@
 <?php
-// One mail to each recipient by Symfony's Mailer: host, port, user, password, sender, `starttls` or
-// `tls`, and the recipients.
+// One mail to each recipient by Symfony's Mailer: host, port, user, password, sender, `starttls`,
+// `tls` or `default`, and the recipients.
 declare(strict_types=1);
 
 require '/usr/share/php/Symfony/Component/Mailer/autoload.php';
