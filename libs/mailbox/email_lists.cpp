@@ -20,8 +20,7 @@ using postgres::column;
 
 constexpr int rows_per_query = 500;
 constexpr std::int64_t max_sequence = std::numeric_limits<std::int64_t>::max();
-constexpr int max_rows_of_statement = 3'000;  // of all its lists; one always fits
-constexpr std::size_t max_inboxes_read = 100; // one by one; more are found faster by their emails
+constexpr int max_rows_of_statement = 3'000; // of all its lists; one always fits
 // Ids are made before the mail is stored, by clocks that differ by less than ten minutes.
 constexpr std::chrono::minutes id_margin{10};
 
@@ -100,11 +99,9 @@ std::string tagged_sql(std::string_view order)
 {
     return "SELECT" + summary_columns() + ", " + filter_columns +
            R"(, true AS is_live, NULL AS version
-    FROM (SELECT $5::boolean AS with_links, $8::boolean AS with_messages) AS requested
-        CROSS JOIN unnest($2::uuid[]) AS of_inbox
-        CROSS JOIN LATERAL mailbox.list_emails(
-            $1::uuid, of_inbox, 9223372036854775807, 0, $3::uuid, $4::uuid, $6::integer) AS listed
-    WHERE listed.email_id > $3 -- the function returns what is at its lower bound, too
+    FROM (SELECT $5::boolean AS with_links, $6::boolean AS with_messages) AS requested
+        CROSS JOIN mailbox.list_emails_of_inboxes($1::uuid, $2::uuid[], $3::uuid, $4::uuid)
+            AS listed
     ORDER BY listed.email_id )" +
            std::string(order) + " LIMIT $7";
 }
@@ -210,8 +207,11 @@ public:
     // How many rows the next statement is to read, at most.
     int rows_to_read() const
     {
-        return rows_read_ == 0 ? first_rows(query_)
-                               : std::min(rows_per_query, query_.max_rows - rows_read_);
+        const int left = query_.max_rows - rows_read_;
+        if (rows_read_ == 0)
+            return first_rows(query_);
+        // Each statement reads all of these inboxes: a second one is to be the last.
+        return inboxes_ ? left : std::min(rows_per_query, left);
     }
 
     void take(const pqxx::row& row)
@@ -413,8 +413,7 @@ void find_inboxes(pqxx::transaction_base& tx, page_run& run)
     std::vector<inbox_id> inboxes;
     for (const auto& id : from_array(rows[0]["inboxes"].c_str()))
         inboxes.push_back(inbox_id::parse(id).value());
-    if (inboxes.size() <= max_inboxes_read)
-        run.read_by(std::move(inboxes));
+    run.read_by(std::move(inboxes));
 }
 
 void advance_by_inboxes(pqxx::transaction_base& tx, page_run& run)
@@ -422,8 +421,8 @@ void advance_by_inboxes(pqxx::transaction_base& tx, page_run& run)
     const auto& statement = is_oldest_first(run.query()) ? list_tagged_oldest_first : list_tagged;
     const pqxx::result rows = postgres::exec_prepared(
         tx, statement.name, run.query().account.text(), postgres::to_array(*run.inboxes()),
-        run.above_id().text(), run.below_id().text(), run.needs_links(), max_listed_rows,
-        run.rows_to_read(), run.needs_messages());
+        run.above_id().text(), run.below_id().text(), run.needs_links(), run.needs_messages(),
+        run.rows_to_read());
     for (const auto& row : rows)
         run.take(row);
     run.note_end_of_rows();

@@ -385,6 +385,7 @@ TEST_CASE("the emails of a tag are read by their inboxes where they are few, els
           "[mailbox][email-list][filter][postgres]")
 {
     listing world;
+    world.account.limits.live_inboxes = 200;
     const auto small = world.create_tagged(world.account, {"ci", "small"});
     const auto large = world.create_tagged(world.account, {"ci"});
     const auto plain = world.create_tagged(world.account, {"small"});
@@ -392,6 +393,8 @@ TEST_CASE("the emails of a tag are read by their inboxes where they are few, els
     world.add_emails(plain, 3'000);
     world.add_emails(large, 1'998);
     world.add_emails(small, 2);
+    for (int count = 0; count < 150; ++count)
+        world.add_emails(world.create_tagged(world.account, {"each"}), 1);
     const auto listed = [&](std::vector<std::string> tags, list_order order, int limit = 100) {
         auto query = world.query();
         query.tags = std::move(tags);
@@ -414,9 +417,10 @@ TEST_CASE("the emails of a tag are read by their inboxes where they are few, els
     };
 
     for (const auto order : {list_order::oldest_first, list_order::newest_first}) {
-        // One page, though 4,998 emails lie between the first and the last.
+        // One page, though thousands of emails lie between the first and the last.
         CHECK(listed({"ci", "small"}, order) == std::pair(std::size_t{1}, std::size_t{4}));
         CHECK(listed({"ci", "small"}, order, 3) == std::pair(std::size_t{2}, std::size_t{4}));
+        CHECK(listed({"each"}, order, 200) == std::pair(std::size_t{1}, std::size_t{150}));
         CHECK(listed({"none"}, order) == std::pair(std::size_t{1}, std::size_t{0}));
         CHECK(listed({"ci"}, order).second == 2'002); // more than are sorted
     }
