@@ -109,8 +109,8 @@ std::vector<command> restore_commands()
     auto& settling = commands.emplace_back(
         "restore settle",
         "Settles a database that was restored to an earlier moment, before its services start: "
-        "versions, account states, sessions, keys, logins, sequences, addresses; again without "
-        "harm");
+        "versions, account states, sessions, keys, logins, sequences, addresses, feeds; again "
+        "without harm");
     add_options(settling);
     settling.options.emplace_back("set-offsets", "",
                                   "sets the offsets of the dispatcher's group back, too; without "

@@ -34,6 +34,7 @@ awaitable<database_facts> read_database(session& suite)
     found.accounts = co_await accounts::count_restored_accounts(suite.db());
     found.inboxes = co_await mailbox::count_restored_inboxes(suite.db());
     found.logins = co_await mailbox::count_restored_logins(suite.db());
+    found.feeds = co_await feeds::count_restored_feeds(suite.db());
     co_return found;
 }
 

@@ -8,6 +8,7 @@
 #include "common/events/events.hpp"
 #include "common/kafka/group_offsets.hpp"
 #include "common/postgres/restore_steps.hpp"
+#include "feeds/restore.hpp"
 #include "mailbox/restore.hpp"
 #include "tempinboxctl/restore_report.hpp"
 #include "tempinboxctl/session.hpp"
@@ -25,6 +26,7 @@ namespace tempinbox::ctl {
 // Rows and records read or written at a time.
 constexpr std::size_t restore_batch_size = accounts::restore_batch_size;
 static_assert(restore_batch_size == mailbox::restore_batch_size);
+static_assert(restore_batch_size == feeds::restore_batch_size);
 
 // What `restore check` and `restore settle` were asked for.
 struct restore_request
@@ -48,7 +50,8 @@ struct database_facts
     std::optional<accounts::restore> noted;
     accounts::restored_accounts accounts;
     std::int64_t inboxes = 0;
-    std::int64_t logins = 0; // of captures, live
+    std::int64_t logins = 0;           // of captures, live
+    std::optional<std::int64_t> feeds; // absent: in a database of their own
 
     bool is_settled() const { return noted && noted->settled_at; }
 };

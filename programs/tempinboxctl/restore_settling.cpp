@@ -51,6 +51,12 @@ restore_step offsets_step(const restore_request& request, time_point since, std:
                     " before services start (--set-offsets does it)");
 }
 
+restore_step feeds_elsewhere_step()
+{
+    return step(step_status::manual, "feeds", 0,
+                "are in another database: end their epochs there (docs/operations/backup.md)");
+}
+
 using batch_step = awaitable<step_progress> (*)(postgres::pool&, restore);
 
 awaitable<step_progress> raise_sequences(postgres::pool& db, restore of)
@@ -61,6 +67,11 @@ awaitable<step_progress> raise_sequences(postgres::pool& db, restore of)
 awaitable<step_progress> end_all_logins(postgres::pool& db, restore of)
 {
     return mailbox::end_all_logins(db, std::move(of.id));
+}
+
+awaitable<step_progress> begin_epochs(postgres::pool& db, restore of)
+{
+    return feeds::begin_epochs(db, std::move(of.id));
 }
 
 // Batch by batch, with a line now and then.
@@ -153,6 +164,14 @@ awaitable<result<void>> settle_rows(session& suite, restore_request request, res
     steps.push_back(
         done("addresses", *addresses, "quarantined: only inbox.created knew of their inboxes"));
     co_return result<void>();
+}
+
+awaitable<restore_step> settle_feeds(session& suite, restore of, const database_facts& database)
+{
+    if (!database.feeds)
+        co_return feeds_elsewhere_step();
+    const auto feeds = co_await run_step(suite, of, "feeds", begin_epochs);
+    co_return done("feeds", feeds, "whose next event begins an epoch");
 }
 
 awaitable<result<void>> settle_offsets(session& suite, restore_request request, restore of,
@@ -275,6 +294,9 @@ awaitable<result<restore_report>> examine_restore(session& suite, restore_reques
     steps.push_back(
         step(status, "sequences", database.inboxes,
              "inboxes whose lastSequence to raise by " + std::to_string(mailbox::sequence_gap)));
+    steps.push_back(database.feeds
+                        ? step(status, "feeds", *database.feeds, "feeds whose epoch to end")
+                        : feeds_elsewhere_step());
     if (!report.moment) {
         steps.push_back(
             step(status, "moment", 0, "unknown: addresses, ends and offsets need --moment"));
@@ -342,6 +364,7 @@ awaitable<result<restore_report>> settle_restore(session& suite, restore_request
         co_await settle_rows(suite, request, *begun, std::move(published->lost), report.steps);
     if (!rows)
         co_return rows.error();
+    report.steps.push_back(co_await settle_feeds(suite, *begun, database));
     auto ends = co_await read_ends(suite, request, begun->moment - request.margin);
     if (!ends)
         co_return ends.error();

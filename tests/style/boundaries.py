@@ -19,7 +19,7 @@ LAYERS = [
     {"runtime", "tls"},
     {"http", "kafka", "postgres", "credentials"},
     {"admin", "otlp", "rpc", "outbox", "plans", "events", "migrations", "faults"},
-    {"mailbox", "accounts", "testing"},
+    {"mailbox", "accounts", "feeds", "testing"},
 ]
 # The folders inside a service, lowest first: a folder includes itself and lower ones only. "." are
 # the files beside the folders; where it is not in the list, they lie above all folders.
@@ -68,7 +68,7 @@ _LIBRARIES = {
     r"boost/beast": r"^libs/common/http/|^libs/boost/",
     r"librdkafka/": r"^libs/common/kafka/",
     r"pqxx/": (
-        r"^libs/(common/(postgres|outbox|testing)|mailbox|accounts)/"
+        r"^libs/(common/(postgres|outbox|testing)|mailbox|accounts|feeds)/"
         r"|_(?:store|repository)\.[ch]pp$|/storage/[^/]+\.[ch]pp$|/outbox\.[ch]pp$"
     ),
     r"rapidjson/": r"^libs/common/json/",

@@ -30,6 +30,7 @@ const std::map<std::string, const char*> global_tables{
     {"mailbox.backfills", "of one database"},
     {"mailbox.capture_changes", "orders the changes of one database"},
     {"mailbox.fault_changes", "orders the changes of one database"},
+    {"webhooks.restore_steps", "of one database"},
     {"quota.debts", "ids of reports, each of which is about many accounts"},
 };
 

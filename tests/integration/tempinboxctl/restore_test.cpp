@@ -81,6 +81,8 @@ public:
         requested.id = inbox_id::make();
         const auto live = await(inboxes.create(requested, now())).value().inbox;
         scratch.execute("DELETE FROM accounts.outbox");
+        scratch.execute("INSERT INTO webhooks.feeds (account_id, server) VALUES ('" +
+                        state.account.text() + "', webhooks.feed_server())");
         publish(live);
         commit_ends();
     }
@@ -134,6 +136,7 @@ public:
         CHECK(number("SELECT count(*) FROM mailbox.addresses WHERE state = 'quarantined' AND "
                      "address = '" +
                      lost_inbox.address + "'") == 1);
+        CHECK(number("SELECT count(*) FROM webhooks.feeds WHERE server = 'restored'") == 1);
     }
 
 private:
@@ -239,6 +242,8 @@ TEST_CASE("restore check and a dry run change nothing", "[tempinboxctl][restore]
     CHECK(restored.number("SELECT count(*) FROM accounts.outbox") == 0);
     CHECK(restored.number("SELECT count(*) FROM accounts.sessions") == 1);
     CHECK(restored.number("SELECT count(*) FROM mailbox.inboxes WHERE last_sequence = 0") == 1);
+    CHECK(restored.number(
+              "SELECT count(*) FROM webhooks.feeds WHERE server = webhooks.feed_server()") == 1);
     for (const auto& one : restored.positions())
         CHECK(one.committed >= one.at_time);
 }
