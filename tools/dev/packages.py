@@ -16,6 +16,7 @@ LIST = Path(__file__).with_name("packages.txt")
 # The oldest is Debian 12's, and 17 Debian 13's; others are given to `./dev test --postgres`.
 TESTED_POSTGRESQL = (15, 18)
 _CLUSTER_SETTINGS = Path("/etc/postgresql-common/createcluster.conf")
+_LOCK_SECONDS = 600
 
 
 @dataclass(frozen=True)
@@ -177,7 +178,10 @@ def _as_root() -> list[str]:
 
 
 def _apt_get(*arguments: str, may_fail: bool = False) -> bool:
-    command = [*_as_root(), "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-q", *arguments]
+    # A machine that looks for updates by itself holds apt's lock now and then.
+    waiting = ["-o", f"DPkg::Lock::Timeout={_LOCK_SECONDS}"]
+    command = [*_as_root(), "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-q", *waiting]
+    command += arguments
     done = subprocess.run(command, stdin=subprocess.DEVNULL)
     if done.returncode != 0 and not may_fail:
         fail("failed: " + " ".join(command))
