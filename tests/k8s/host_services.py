@@ -83,14 +83,7 @@ class Database(postgres.Server):
 
 
 class Brokers(kafka.Cluster):
-    """Three nodes whose only listener for clients is SASL_SSL.
-
-    Of the older version, whose SCRAM the older images speak: their librdkafka is Debian 12's.
-    """
-
-    @property
-    def version(self) -> str:
-        return kafka.OLDER_VERSION
+    """Three nodes whose only listener for clients is SASL_SSL."""
 
     @property
     def brokers(self) -> str:
@@ -269,7 +262,7 @@ def client_properties() -> dict[str, str]:
 
 def change_kafka_password(password: str) -> None:
     """Connections that are there stay; new ones need it."""
-    command = ["java", "-cp", kafka.class_path(kafka.OLDER_VERSION), "kafka.admin.ConfigCommand"]
+    command = ["java", "-cp", kafka.class_path(kafka.VERSION), "kafka.admin.ConfigCommand"]
     command += ["--bootstrap-server", f"127.0.0.1:{_BROKER_PORTS[0][0] + 100}", "--alter"]
     command += ["--entity-type", "users", "--entity-name", KAFKA_USER]
     command += ["--add-config", f"{MECHANISM}=[password={password}]"]

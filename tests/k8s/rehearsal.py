@@ -74,7 +74,7 @@ def run(arguments: list[str]) -> int:
     stop_on_signals()
     started = time.monotonic()
     packages.ensure("k8s", "run")
-    kafka.ensure_jars(kafka.OLDER_VERSION)  # here, since no registry answers inside the cluster
+    kafka.ensure_jars(kafka.VERSION)  # here, since no registry answers inside the cluster
     cluster.up()
     _load_images(archives, chosen.older)
     code = _inside(chosen)
