@@ -12,6 +12,7 @@ from dev import paths
 from dev.terminal import fail, heading, say
 
 RELEASE, SANITIZE = "release", "sanitize"
+EACH_SOURCE = "tidy"  # a compile command for each source; nothing but headers is built
 FUZZERS = "fuzzers"  # the target that is all programs of tests/fuzz
 PRESETS = [RELEASE, "dev", SANITIZE, "tsan"]  # `gcc-warnings` makes nothing that may be run
 _SHOWN_LINES = 60

@@ -1,6 +1,6 @@
 """`./dev check`: format, the project's style rules, the figures of its shape, the tools behind
 ./dev, SQL, schemas, the OpenAPI file, the topics' contract, the clients, the dashboard, Python,
-the workflows, the batches of the unity build, clang-tidy. Each part counts as one test.
+the workflows, clang-tidy. Each part counts as one test.
 """
 
 import subprocess
@@ -9,7 +9,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 from dev import (
-    batches,
     dashboard,
     events,
     packages,
@@ -102,7 +101,7 @@ def _check_python(fix: bool) -> bool:
 
 
 PARTS = ["format", "style", "house", "tools", "sql", "schemas", "openapi", "events"]
-PARTS += ["clients", "dashboard", "python", "workflows", "batches", "tidy"]
+PARTS += ["clients", "dashboard", "python", "workflows", "tidy"]
 
 
 def tally(parts: list[str], everything: bool, fix: bool, server: str | None) -> Tally:
@@ -120,7 +119,6 @@ def tally(parts: list[str], everything: bool, fix: bool, server: str | None) -> 
         "dashboard": lambda: dashboard.check(fix),
         "python": lambda: _check_python(fix),
         "workflows": workflows.check,
-        "batches": batches.check,
         "tidy": lambda: tidy.check(cpp_files(), everything),
     }
     total = Tally()

@@ -362,8 +362,7 @@ def _add_check(verbs: _Verbs) -> None:
     check = verbs.verb(
         "check",
         "check format, clang-tidy, the project's own style rules, the tools behind ./dev, SQL, the "
-        "schemas, the OpenAPI file, the clients, the dashboard, Python, the workflows, and that "
-        "the sources compile in batches",
+        "schemas, the OpenAPI file, the clients, the dashboard, Python, the workflows",
         _check,
     )
     check.add_argument(
@@ -371,7 +370,7 @@ def _add_check(verbs: _Verbs) -> None:
         nargs="*",
         metavar="PART",
         help="format, style, house, tools, sql, schemas, openapi, events, clients, dashboard, "
-        "python, workflows, batches, tidy (default: all)",
+        "python, workflows, tidy (default: all)",
     )
     check.add_argument(
         "--all", action="store_true", help="clang-tidy on every file instead of the changed ones"

@@ -8,7 +8,7 @@ from dev import build, paths
 
 FOLDERS = ["libs", "services", "programs", "tests"]
 _INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
-_GENERATED_IN = build.SANITIZE  # whose sources clang-tidy reads
+_GENERATED_IN = build.EACH_SOURCE
 
 
 @cache

@@ -615,7 +615,7 @@ def _ci_jobs() -> list[Job]:
     release, sanitize = "build release", "build sanitize"
     tested = [*TIERS["unit"].targets, *TIERS["integration"].targets, build.FUZZERS]
     fuzz = ["fuzz", "--no-build", "--seconds", str(_FUZZ_SECONDS), "--seed", "1"]
-    quick = [part for part in check.PARTS if part not in ("batches", "tidy")]
+    quick = [part for part in check.PARTS if part != "tidy"]
     return [
         Job(
             release,
@@ -643,7 +643,6 @@ def _ci_jobs() -> list[Job]:
         # Uses one seed, so that a failure comes from the change and not from the luck of the run.
         Job("fuzz", fuzz, after=[sanitize]),
         Job("tidy", ["check", "tidy"], after=[sanitize]),
-        Job("batches", ["check", "batches"], after=[release], is_background=True),
     ]
 
 

@@ -18,7 +18,7 @@ from dev.includes import digest, included_by
 from dev.terminal import fail, item, say
 
 _PROGRAM = "clang-tidy-19"
-_PRESET = build.SANITIZE  # the one that compiles every file
+_PRESET = build.EACH_SOURCE
 # Its compile commands name these: precompiled headers, and headers made of proto-schemas.
 _TARGETS = ["tempinbox_pch", "tempinbox_fuzzed_pch", "tempinbox_test_pch", "tempinbox_proto"]
 _ONE_FILE_SECONDS = 300
