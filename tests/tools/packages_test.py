@@ -43,7 +43,7 @@ class List(unittest.TestCase):
         for release in debian.RELEASES:
             groups = {package.group for package in read_list(text, release)}
             expected = {"build", "run", "test", "bench", "check", "sanitize", "python", "root"}
-            expected |= {"k8s"}
+            expected |= {"jars", "k8s"}
             self.assertEqual(groups, expected)
 
 

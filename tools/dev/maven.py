@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from dev import paths
+from dev import packages, paths
 from dev.terminal import fail, say
 
 _COPY_DEPENDENCIES = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy-dependencies"
@@ -98,6 +98,7 @@ def ensure(name: str, artifacts: Iterable[Artifact], digests: Path) -> None:
     kept = folder(name)
     if kept.is_dir():
         return
+    packages.ensure("jars")
     say(f"  bringing the jars of {name} into {kept.parent} ...")
     with tempfile.TemporaryDirectory(dir=kept.parent) as work:
         jars = bring(Path(work), artifacts)
