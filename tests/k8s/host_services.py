@@ -5,7 +5,6 @@ of one authority. Runs inside.
 """
 
 import json
-import os
 import re
 import secrets
 import shutil
@@ -122,11 +121,11 @@ class Brokers(kafka.Cluster):
         user = f'[name="{KAFKA_USER}",password="{known_secrets().kafka}"]'
         return ["--add-scram", f"{MECHANISM}={user}"]
 
-    def _client_options(self) -> list[str]:
-        return ["-F", str(CLIENT_PROPERTIES)]
+    def _watched_brokers(self) -> str:
+        """The librdkafka of kcat may be one that clients' listener refuses."""
+        return ",".join(f"127.0.0.1:{listener + 100}" for listener, _ in self.ports)
 
 
-CLIENT_PROPERTIES = FOLDER / "client.properties"
 _IDENTITY = FOLDER / "authority" / HOST
 
 
@@ -160,7 +159,6 @@ def start() -> None:
         authority().issue(HOST, f"DNS:{HOST},DNS:localhost,IP:{HOST_ADDRESS},IP:127.0.0.1")
     start_database()
     start_brokers()
-    write_client_properties()
     brokers().wait_ready(180)
     database().ensure_database()
 
@@ -238,15 +236,6 @@ def stop_broker(number: int, sent: signal.Signals = signal.SIGTERM) -> None:
     daemons.stop(f"kafka-{number}", sent)
 
 
-def write_client_properties() -> None:
-    """Writes the properties by which kcat is let in."""
-    CLIENT_PROPERTIES.touch(mode=0o600)
-    CLIENT_PROPERTIES.write_text(
-        "".join(f"{name}={value}\n" for name, value in client_properties().items()),
-        encoding="ascii",
-    )
-
-
 def client_properties() -> dict[str, str]:
     """Returns librdkafka's properties for clients beside the cluster."""
     return {
@@ -272,7 +261,6 @@ def change_kafka_password(password: str) -> None:
     changed = known_secrets()
     changed.kafka = password
     changed.save()
-    write_client_properties()
 
 
 # Prometheus and the metric of lag.
@@ -316,8 +304,3 @@ def start_lag_metric() -> None:
     wait_until(
         lambda: subprocess.run(ask).returncode == 0, time.monotonic() + 30, "the metric of lag"
     )
-
-
-def kcat_environment() -> None:
-    """Lets kcat in from here on, wherever it is run."""
-    os.environ["KCAT_CONFIG"] = str(CLIENT_PROPERTIES)

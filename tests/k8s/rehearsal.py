@@ -15,7 +15,7 @@ from dev import kafka, packages, paths
 from dev.running import stop_on_signals
 from dev.terminal import Failure, fail, item, paint, say
 
-from k8s import cluster, host_services, images, installation, layout, namespaces, sabotage, verbs
+from k8s import cluster, images, installation, layout, namespaces, sabotage, verbs
 from k8s.steps import NAMES
 
 _SERVICES = installation.SERVICES
@@ -200,9 +200,8 @@ def _inside(chosen: argparse.Namespace) -> int:
         "k8s.step_runner",
         json.dumps(options),
     ]
-    environment = layout.environment() | {"KCAT_CONFIG": str(host_services.CLIENT_PROPERTIES)}
     sys.stdout.flush()
-    return subprocess.run(command, env=environment).returncode
+    return subprocess.run(command, env=layout.environment()).returncode
 
 
 def main() -> int:
