@@ -45,6 +45,7 @@ public:
         turns_.pop_front();
     }
 
+    bool contains(const Key& key) const { return lines_.contains(key); }
     bool empty() const { return size_ == 0; }
     std::size_t size() const { return size_; }
     // Those that have items.

@@ -48,6 +48,9 @@ public:
         return state::acquire(state_, std::move(key), until);
     }
 
+    // Whether somebody waits for the key's turn, or did until its deadline passed.
+    bool has_waiter(const Key& key) const { return state_->waiting.contains(key); }
+
 private:
     struct waiter
     {

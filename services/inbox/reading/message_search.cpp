@@ -2,6 +2,10 @@
 
 #include "inbox/reading/email_reader.hpp"
 
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
 #include <algorithm>
 #include <limits>
 #include <optional>
@@ -10,7 +14,9 @@
 namespace tempinbox::inbox {
 namespace {
 
+namespace asio = boost::asio;
 using namespace std::chrono_literals;
+using clock = std::chrono::steady_clock;
 using mailbox::compiled_filter;
 using mailbox::email_page;
 using mailbox::email_query;
@@ -38,6 +44,13 @@ failure too_many_searches()
     return failure{errc::unavailable,
                    "Other searches of text or headers are under way; try again in a second",
                    error_reason::search_busy};
+}
+
+// Who asks for several pages at once leaves the cores to others for as long as each step took.
+awaitable<void> rest_for(clock::duration took)
+{
+    asio::steady_timer timer(co_await asio::this_coro::executor, took);
+    co_await timer.async_wait(asio::as_tuple(asio::use_awaitable));
 }
 
 // The part of a filter that lists leave to their caller.
@@ -356,6 +369,7 @@ awaitable<result<searched_page>> message_search::search_page(email_query query, 
     message_session session(opener_, query.account, page_bounds_, until);
     page_search search(query, session);
     while (!search.is_done()) {
+        const auto began = clock::now();
         auto rest = search.rest();
         auto listed = co_await emails_.list(std::move(rest));
         if (!listed)
@@ -363,6 +377,8 @@ awaitable<result<searched_page>> message_search::search_page(email_query query, 
         const auto examined = co_await search.examine(std::move(*listed));
         if (!examined)
             co_return examined.error();
+        if (pages_.has_waiter(query.account))
+            co_await rest_for(clock::now() - began);
     }
     end = search.end();
     searched_page found;

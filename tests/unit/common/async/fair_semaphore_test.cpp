@@ -57,6 +57,8 @@ TEST_CASE("keys take turns for permits, and one has a bounded number of them", "
 
     REQUIRE(is_admitted(all, 2));
     CHECK(all.admitted == std::vector<std::string>{"a1", "b1"});
+    CHECK(pages.has_waiter('a'));
+    CHECK_FALSE(pages.has_waiter('b'));
     all.permits.pop_front(); // a's
     REQUIRE(is_admitted(all, 3));
     CHECK(all.admitted.size() == 3);
