@@ -67,8 +67,8 @@ client_handle consumer::state::make_client(const kafka::settings& now)
 {
     configuration conf(now, host.name());
     conf.set("group.id", group);
-    // Cooperative assignment has open bugs before librdkafka 2.3, which Debian 12 lacks, and
-    // members of one group must agree on it: programs of Debian 12 and 13 would refuse each other.
+    // Cooperative assignment pauses longer, has bugs before librdkafka 2.3, and all members of a
+    // group must agree on it (decision 0037).
     conf.set("partition.assignment.strategy", "range");
     conf.set("enable.auto.commit", "false");
     conf.set("enable.auto.offset.store", "false");
