@@ -18,7 +18,7 @@ export const errorCodes = {
   keyConflict: 'key_conflict',
   /** 401: The API key is in the URL, which logs store. Send it in a header, and revoke the one that was in the URL. */
   keyInUrl: 'key_in_url',
-  /** 403: The plan does not include this. Choose a plan that does. */
+  /** 403: The plan does not include this, or no further catch-all. Choose a plan that does. */
   planRequired: 'plan_required',
   /** 403: The plan has no room for this key: older keys come first. Use an older key, revoke one, or choose a larger plan. */
   keyInactive: 'key_inactive',

@@ -45,7 +45,7 @@ Send it in a header, and revoke the one that was in the URL.
 """
 
 PLAN_REQUIRED = "plan_required"
-"""403: The plan does not include this. Choose a plan that does."""
+"""403: The plan does not include this, or no further catch-all. Choose a plan that does."""
 
 KEY_INACTIVE = "key_inactive"
 """403: The plan has no room for this key: older keys come first.
