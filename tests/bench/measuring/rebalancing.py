@@ -33,7 +33,7 @@ BROKERS = os.environ["TEMPINBOX_KAFKA"]
 Owners = dict[int, "Member"]
 
 
-class Pauses:
+class Delays:
     """The oldest age in ms that each partition had since it was asked last."""
 
     def __init__(self) -> None:
@@ -53,10 +53,10 @@ class Pauses:
 class Member(threading.Thread):
     """Reads until it is told to leave."""
 
-    def __init__(self, topic: str, group: str, strategy: str, pauses: Pauses) -> None:
+    def __init__(self, topic: str, group: str, strategy: str, delays: Delays) -> None:
         super().__init__(daemon=True)
         self.partitions: set[int] = set()
-        self._pauses = pauses
+        self._delays = delays
         self._leaves = threading.Event()
         assignment = {"partition.assignment.strategy": strategy}
         self._consumer = Consumer(
@@ -71,7 +71,7 @@ class Member(threading.Thread):
             if message is None or message.error():
                 continue
             age = time.time() - float(message.value() or 0)
-            self._pauses.note(message.partition() or 0, 1000 * age)
+            self._delays.note(message.partition() or 0, 1000 * age)
             if time.monotonic() >= next_commit:
                 self._consumer.commit(asynchronous=True)
                 next_commit = time.monotonic() + 1
@@ -136,22 +136,22 @@ def owners(members: list[Member]) -> Owners:
 
 def measure(topic: str, strategy: str, taken: dict[str, list[float]]) -> None:
     """A third member joins two others, and leaves them."""
-    pauses = Pauses()
+    delays = Delays()
     group = f"{topic}.{uuid.uuid4().hex[:8]}"
-    members = [Member(topic, group, strategy, pauses) for _ in range(2)]
-    third = Member(topic, group, strategy, pauses)
+    members = [Member(topic, group, strategy, delays) for _ in range(2)]
+    third = Member(topic, group, strategy, delays)
     for member in members:
         member.start()
     before = owners(members)
 
     def change(what: str, begin: Callable[[], None], remaining: list[Member]) -> None:
         nonlocal before
-        pauses.take()
+        delays.take()
         begin()
         after = owners(remaining)
-        for partition, pause in pauses.take().items():
+        for partition, delay in delays.take().items():
             moved = "moved" if before[partition] is not after[partition] else "kept"
-            taken[f"{what}, {moved}"].append(pause)
+            taken[f"{what}, {moved}"].append(delay)
         before = after
 
     change("join", third.start, [*members, third])
@@ -169,11 +169,11 @@ def main() -> int:
                 measure(topic, strategy, taken[strategy])
             print(f"round {number + 1} of {rounds}", flush=True)
     for strategy, changes in taken.items():
-        for what, pauses in sorted(changes.items()):
-            pauses.sort()
-            middle, longest = percentile(pauses, 50), pauses[-1]
-            print(f"{strategy:<20} {what:<14} p50 {middle:6.0f} ms, longest {longest:6.0f} ms")
-            figures.note("pause of a partition, p50", "ms", f"{strategy}: {what}", middle)
+        for what, delays in sorted(changes.items()):
+            delays.sort()
+            p50 = percentile(delays, 50)
+            print(f"{strategy:<20} {what:<14} p50 {p50:6.0f} ms, max {delays[-1]:6.0f} ms")
+            figures.note("delay of a partition, p50", "ms", f"{strategy}: {what}", p50)
     return 0
 
 
