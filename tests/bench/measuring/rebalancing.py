@@ -9,7 +9,7 @@ import time
 import uuid
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
@@ -62,9 +62,11 @@ class Member(threading.Thread):
         self._consumer = Consumer(
             SETTINGS | assignment | {"bootstrap.servers": BROKERS, "group.id": group}
         )
-        self._consumer.subscribe([topic], on_assign=self._gain, on_revoke=self._lose)
+        self._topic = topic
 
     def run(self) -> None:
+        # Whoever has subscribed is a member, even before it reads.
+        self._consumer.subscribe([self._topic], on_assign=self._gain, on_revoke=self._lose)
         next_commit = 0.0
         while not self._leaves.is_set():
             message = self._consumer.poll(0.1)
@@ -85,10 +87,8 @@ class Member(threading.Thread):
         self.partitions |= {one.partition for one in partitions}
 
     def _lose(self, consumer: Consumer, partitions: list[TopicPartition]) -> None:
-        try:
+        with suppress(KafkaException):  # nothing was read since the last commit
             consumer.commit(asynchronous=False)
-        except KafkaException as error:
-            print(f"not committed: {error}", file=sys.stderr)
         self.partitions -= {one.partition for one in partitions}
 
 
@@ -103,10 +103,10 @@ def fed_topic() -> Iterator[str]:
 
     def feed() -> None:
         producer = Producer({"bootstrap.servers": BROKERS, "linger.ms": 0})
-        while not is_over.is_set():
+        while not is_over.wait(RECORD_INTERVAL):
             for partition in range(PARTITIONS):
                 producer.produce(topic, repr(time.time()).encode(), partition=partition)
-            producer.poll(RECORD_INTERVAL)
+            producer.poll(0)
         producer.flush(10)
 
     feeding = threading.Thread(target=feed)
