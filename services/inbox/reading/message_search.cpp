@@ -46,10 +46,9 @@ failure too_many_searches()
                    error_reason::search_busy};
 }
 
-// Who asks for several pages at once leaves the cores to others for as long as each step took.
-awaitable<void> rest_for(clock::duration took)
+awaitable<void> idle_for(clock::duration time)
 {
-    asio::steady_timer timer(co_await asio::this_coro::executor, took);
+    asio::steady_timer timer(co_await asio::this_coro::executor, time);
     co_await timer.async_wait(asio::as_tuple(asio::use_awaitable));
 }
 
@@ -377,8 +376,10 @@ awaitable<result<searched_page>> message_search::search_page(email_query query, 
         const auto examined = co_await search.examine(std::move(*listed));
         if (!examined)
             co_return examined.error();
+        // Who asks for several pages at once leaves the cores to others for as long as each step
+        // took, the last one too: the account's next page begins as soon as this one ends.
         if (pages_.has_waiter(query.account))
-            co_await rest_for(clock::now() - began);
+            co_await idle_for(clock::now() - began);
     }
     end = search.end();
     searched_page found;
