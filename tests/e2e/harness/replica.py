@@ -108,6 +108,12 @@ class Replica:
         """Asks it to drain."""
         self._process.send_signal(signal.SIGTERM)
 
+    def end(self) -> str:
+        """Drains it, so that no line is left unwritten; its whole log."""
+        self.terminate()
+        assert self.wait(60) == 0, f"{self.service} did not drain"
+        return self._log.read_text(encoding="utf-8")
+
     def kill(self) -> None:
         """Ends it as a crash would."""
         self._process.kill()
