@@ -11,6 +11,10 @@ constexpr int schema_version = 5;
 
 constexpr auto list_ttl = 60s;
 
+// tempinboxctl leaves its events to this sweep, and what it changed must be in force within 1 s: a
+// sweep, Kafka and the 300 ms between two reads of a cache of logins fit in there.
+constexpr auto sweep_interval = 250ms;
+
 // Lookups for strangers use at most a quarter of the connections.
 std::size_t max_stranger_lookups(const postgres::settings& database)
 {
@@ -39,7 +43,8 @@ core::core(runtime::host& host, const settings& chosen)
       rpc_tls(rpc::watch_tls(host, chosen.rpc_tls)),
       db(host, chosen.database),
       producer(host, chosen.kafka),
-      publisher(host, db, producer, "accounts", accounts::remover_of_published(host.instance())),
+      publisher(host, db, producer, "accounts", accounts::remover_of_published(host.instance()),
+                sweep_interval),
       accounts(db, account_events_of(host, publisher)),
       strangers(host, max_stranger_lookups(chosen.database)),
       quota(host, chosen.rate_limit_rpc, tokens, client_settings_of(rpc_tls)),

@@ -6,6 +6,7 @@
 #include "common/postgres/pool.hpp"
 #include "common/runtime/host.hpp"
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
@@ -49,9 +50,11 @@ using row_remover =
 class publisher
 {
 public:
-    // `remover`: a plain DELETE without it.
+    // `remover`: a plain DELETE without it. `sweep_interval`: from the end of a sweep that left
+    // nothing to the next.
     publisher(runtime::host& host, postgres::pool& db, kafka::producer& producer,
-              std::string schema, row_remover remover = {});
+              std::string schema, row_remover remover = {},
+              std::chrono::milliseconds sweep_interval = std::chrono::seconds(1));
     ~publisher();
     publisher(const publisher&) = delete;
 

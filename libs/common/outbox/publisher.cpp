@@ -26,7 +26,6 @@ constexpr auto delete_retry_delay = 1s;
 // Acknowledged rows that could not be deleted yet; those past this number are left in the table,
 // and a sweep publishes them once more.
 constexpr std::size_t max_acknowledged = 100'000;
-constexpr auto sweep_interval = 1s;
 constexpr auto failure_delay = 5s;
 constexpr auto measure_interval = 10s;
 
@@ -74,7 +73,8 @@ struct publisher::state : std::enable_shared_from_this<publisher::state>
     };
 
     state(runtime::host& where, postgres::pool& db, kafka::producer& sender,
-          const std::string& schema_name, row_remover remover);
+          const std::string& schema_name, row_remover remover,
+          std::chrono::milliseconds between_sweeps);
 
     void take(std::vector<row> committed, std::vector<kafka::message> hints);
     void publish();
@@ -92,6 +92,7 @@ struct publisher::state : std::enable_shared_from_this<publisher::state>
     kafka::producer& producer;
     outbox_repository outbox;
     const std::string schema;
+    const std::chrono::milliseconds sweep_interval;
     std::vector<row> gathered; // for the next batch
     std::vector<kafka::message> gathered_hints;
     bool is_gathering = false;
@@ -113,11 +114,13 @@ struct publisher::state : std::enable_shared_from_this<publisher::state>
 };
 
 publisher::state::state(runtime::host& where, postgres::pool& db, kafka::producer& sender,
-                        const std::string& schema_name, row_remover remover)
+                        const std::string& schema_name, row_remover remover,
+                        std::chrono::milliseconds between_sweeps)
     : host(where),
       producer(sender),
       outbox(db, schema_name, std::move(remover)),
       schema(schema_name),
+      sweep_interval(between_sweeps),
       linger_timer(where.loop()),
       has_stopped(where.executor()),
       sweeper_ended(where.executor()),
@@ -309,8 +312,10 @@ awaitable<void> publisher::state::measure()
 }
 
 publisher::publisher(runtime::host& host, postgres::pool& db, kafka::producer& producer,
-                     std::string schema, row_remover remover)
-    : state_(std::make_shared<state>(host, db, producer, schema, std::move(remover)))
+                     std::string schema, row_remover remover,
+                     std::chrono::milliseconds sweep_interval)
+    : state_(
+          std::make_shared<state>(host, db, producer, schema, std::move(remover), sweep_interval))
 {
     state_->sweeper_ended.set();
 }

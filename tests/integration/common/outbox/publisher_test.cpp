@@ -37,9 +37,10 @@ struct process
     kafka::producer producer;
     outbox::publisher publisher;
 
-    explicit process(postgres::pool& db, const kafka::settings& cluster = testing::test_cluster())
+    explicit process(postgres::pool& db, const kafka::settings& cluster = testing::test_cluster(),
+                     std::chrono::milliseconds sweep_interval = 1s)
         : producer(testing::test_host(), cluster),
-          publisher(testing::test_host(), db, producer, schema)
+          publisher(testing::test_host(), db, producer, schema, {}, sweep_interval)
     {}
 };
 
@@ -256,6 +257,25 @@ TEST_CASE("sweepers of several processes share the work without repeats", "[outb
     testing::collected found(testing::test_cluster(), {topic});
     REQUIRE(found.has_all());
     CHECK(found.records().size() == 3'000);
+}
+
+TEST_CASE("the next sweep is an interval after one that left nothing", "[outbox]")
+{
+    testing::scratch_database scratch({schema});
+    const auto topic = testing::scratch_topic("interval");
+    process seldom(scratch.db(), testing::test_cluster(), 1h);
+    leave_behind(scratch, {make_row(topic, "a", 1, "x")});
+    seldom.publisher.start();
+    REQUIRE(testing::eventually([&] { return rows_left(scratch) == 0; }));
+
+    leave_behind(scratch, {make_row(topic, "b", 1, "x")});
+    CHECK_FALSE(testing::eventually([&] { return rows_left(scratch) == 0; }, 1500ms));
+    process often(scratch.db(), testing::test_cluster(), 10ms);
+    often.publisher.start();
+
+    CHECK(testing::eventually([&] { return rows_left(scratch) == 0; }));
+    leave_behind(scratch, {make_row(topic, "c", 1, "x")});
+    CHECK(testing::eventually([&] { return rows_left(scratch) == 0; }));
 }
 
 TEST_CASE("drain publishes what is queued and deletes what was acknowledged", "[outbox]")
