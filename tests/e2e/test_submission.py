@@ -6,6 +6,7 @@ import itertools
 import json
 import smtplib
 import socket
+import statistics
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -38,7 +39,8 @@ _hosts = itertools.count(1)
 
 def _stranger() -> str:
     """Returns an address without failed logins."""
-    return f"127.7.0.{next(_hosts)}"
+    net, host = divmod(next(_hosts), 250)
+    return f"127.7.{net}.{host + 1}"
 
 
 @pytest.fixture
@@ -327,19 +329,25 @@ def test_the_port_for_mail_has_no_logins(capture: Capture) -> None:
 
 
 def _mail_until(session: SmtpSession, expected: str) -> float:
-    """Says MAIL and RSET until the reply comes; the seconds that it took."""
+    """Says MAIL and RSET until the reply comes; after how many seconds the last MAIL that was taken
+    was sent, since on a busy machine a reply may take its time.
+    """
     began = time.monotonic()
+    last_taken = 0.0
 
     def has_come() -> bool:
+        nonlocal last_taken
+        sent = time.monotonic() - began
         reply = session.say(f"MAIL FROM:<{SENDER}>")
         if reply == expected:
             return True
         assert reply.startswith("250 "), reply
+        last_taken = sent
         session.say("RSET")
         return False
 
     eventually(has_come, expected, seconds=10)
-    return time.monotonic() - began
+    return last_taken
 
 
 def test_rotation(capture: Capture, session: SmtpSession) -> None:
@@ -363,7 +371,7 @@ def test_rotation(capture: Capture, session: SmtpSession) -> None:
         assert replies_to(capture.password) == [_GOOD] * 2
         third = capture.api.post(path)["password"]
 
-        assert _mail_until(session, _ENDED) < 1.5
+        assert _mail_until(session, _ENDED) < 1
         assert session.reply() == ""
         eventually(lambda: replies_to(second) == [_BAD] * 2, "the second is refused", seconds=1)
         assert replies_to(capture.password) == [_BAD] * 2
@@ -383,7 +391,7 @@ def test_the_end_of_a_login_on_another_replica(capture: Capture, session: SmtpSe
 
             capture.api.delete(f"/v1/inboxes/{capture.inbox['inboxId']}/capture")
 
-            assert _mail_until(session, _ENDED) < 1.5
+            assert _mail_until(session, _ENDED) < 1
             time_of_commit = under_way.data(b"Subject: under way\r\n\r\nhi\r\n")
             assert time_of_commit.startswith("250 ")
             _mail_until(under_way, _ENDED)
@@ -397,7 +405,7 @@ def test_the_end_of_the_inbox(capture: Capture, session: SmtpSession) -> None:
 
     capture.api.delete(f"/v1/inboxes/{capture.inbox['inboxId']}")
 
-    assert _mail_until(session, _ENDED) < 1.5
+    assert _mail_until(session, _ENDED) < 1
 
 
 def test_a_smaller_plan_keeps_the_oldest_logins_and_a_larger_one_brings_the_others_back(
@@ -414,29 +422,41 @@ def test_a_smaller_plan_keeps_the_oldest_logins_and_a_larger_one_brings_the_othe
                 replies.append(one.say(capture.auth()))
         return replies
 
-    def set_plan(plan: str, reply: str) -> None:
+    def take_effect(plan: str, reply: str) -> float:
+        """Sets the plan; how many seconds after it the last login with another reply was sent."""
         suite.operate("account", "set-plan", account.account_id, "--plan", plan)
         changed = time.monotonic()
+        last_wrong = 0.0
 
         def is_so() -> bool:
+            nonlocal last_wrong
             sent = time.monotonic() - changed
-            replies = replies_of(captures[2])
-            assert replies == [reply] * 2 or sent < 1, f"{sent:.2f} s after the change: {replies}"
-            return replies == [reply] * 2
+            if replies_of(captures[2]) == [reply] * 2:
+                return True
+            last_wrong = sent
+            return False
 
         eventually(is_so, f"the third login is answered {reply}")
+        return last_wrong
 
-    with MailIngest(suite, submission_clear_listen=address), SmtpSession(address) as under_way:
+    replica = MailIngest(suite, submission_clear_listen=address)
+    with replica, SmtpSession(address) as under_way:
         assert [replies_of(capture) for capture in captures] == [[_GOOD] * 2] * 3
         assert under_way.say(captures[2].auth()) == _GOOD
+        # Accounts' states stand still while the replicas share them out anew.
+        eventually(lambda: replica.metric("tempinbox_consumer_assigned_partitions"), "its share")
 
-        set_plan("pass7", _BAD)  # two captures
+        late = [take_effect("pass7", _BAD)]  # two captures
         assert under_way.say(f"MAIL FROM:<{SENDER}>") == _ENDED
         assert [replies_of(capture) for capture in captures[:2]] == [[_GOOD] * 2] * 2
         path = f"/v1/inboxes/{captures[2].inbox['inboxId']}"
         assert account.api.get(path)["status"] == "active", "its inbox lives on"
 
-        set_plan("business", _GOOD)
+        late += [
+            take_effect(plan, reply) for plan, reply in (("business", _GOOD), ("pass7", _BAD)) * 2
+        ]
+        # Of a busy machine the middle one counts.
+        assert statistics.median(late) < 1, late
 
 
 # Limits and settings.
