@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""How long partitions pause while a consumer joins its group or leaves it: assignment by range,
-which stops all members for a moment, beside cooperative assignment, which stops those whose
-partitions move, by turns.
+"""How long partitions pause while a consumer joins its group, leaves it, or is killed and replaced:
+assignment by range, which stops all members for a moment, beside cooperative assignment, which
+stops those whose partitions move, by turns.
 
-Members are clients of librdkafka with the dispatcher's settings, two and a third that comes and
-goes. Every partition gets 50 records a second. A pause is the age of the oldest record that a
-partition's reader got meanwhile, at its arrival.
+Members are clients of librdkafka with the dispatcher's settings: two and a third that comes and
+goes, then one that is killed, with another in its place after a second. Every partition gets 50
+records a second. A pause is the age of the oldest record that a partition's reader got meanwhile,
+at its arrival.
 
 Usage: ./dev bench rebalance [--rounds 5]
 """

@@ -3,6 +3,7 @@ test environment.
 """
 
 import os
+import subprocess
 import sys
 import threading
 import time
@@ -29,8 +30,10 @@ SETTINGS = {
 }
 RECORD_INTERVAL = 0.02
 SETTLING_SECONDS = 4.0  # after each change; a group needs about one
+REPLACED_AFTER_SECONDS = 1.0  # as Kubernetes starts a container again
 BROKERS = os.environ["TEMPINBOX_KAFKA"]
 Owners = dict[int, "Member"]
+_MEMBER = "member"  # the argument of a process that is one
 
 
 class Delays:
@@ -93,6 +96,22 @@ class Member(threading.Thread):
 
 
 @contextmanager
+def member_process(topic: str, group: str, strategy: str) -> Iterator[Callable[[], None]]:
+    """A member that can be killed; yields how."""
+    command = [sys.executable, "-m", "measuring.rebalancing", _MEMBER, topic, group, strategy]
+    process = subprocess.Popen(command)
+
+    def kill() -> None:
+        process.kill()
+        process.wait()
+
+    try:
+        yield kill
+    finally:
+        kill()
+
+
+@contextmanager
 def fed_topic() -> Iterator[str]:
     """A topic that gets records until it is left, and is deleted then."""
     admin = AdminClient({"bootstrap.servers": BROKERS})
@@ -130,12 +149,17 @@ def owners(members: list[Member]) -> Owners:
         time.monotonic() + 60,
         "the group's new assignment",
     )
+    return settled(members)
+
+
+def settled(members: list[Member]) -> Owners:
+    """Waits a while; who has what of these members."""
     delay_until(time.monotonic() + SETTLING_SECONDS)
     return {partition: it for it in members for partition in it.partitions}
 
 
 def measure(topic: str, strategy: str, taken: dict[str, list[float]]) -> None:
-    """A third member joins two others, and leaves them."""
+    """A third member joins two others, and leaves them; one more is killed, and replaced."""
     delays = Delays()
     group = f"{topic}.{uuid.uuid4().hex[:8]}"
     members = [Member(topic, group, strategy, delays) for _ in range(2)]
@@ -150,17 +174,36 @@ def measure(topic: str, strategy: str, taken: dict[str, list[float]]) -> None:
         begin()
         after = owners(remaining)
         for partition, delay in delays.take().items():
-            moved = "moved" if before[partition] is not after[partition] else "kept"
+            moved = "moved" if before.get(partition) is not after[partition] else "kept"
             taken[f"{what}, {moved}"].append(delay)
         before = after
 
     change("join", third.start, [*members, third])
     change("leave", third.leave, members)
-    for member in members:
+    fourth = Member(topic, group, strategy, delays)
+    with member_process(topic, group, strategy) as kill:
+        wait_until(
+            lambda: 0 < sum(len(it.partitions) for it in members) < PARTITIONS,
+            time.monotonic() + 60,
+            "a share of the process that will be killed",
+        )
+        before = settled(members)
+
+        def replace() -> None:
+            kill()
+            delay_until(time.monotonic() + REPLACED_AFTER_SECONDS)
+            fourth.start()
+
+        change("kill", replace, [*members, fourth])
+    for member in (*members, fourth):
         member.leave()
 
 
 def main() -> int:
+    if sys.argv[1] == _MEMBER:
+        topic, group, strategy = sys.argv[2:]
+        Member(topic, group, strategy, Delays()).run()
+        return 0
     rounds = int(sys.argv[1])
     taken: dict[str, dict[str, list[float]]] = {it: defaultdict(list) for it in STRATEGIES}
     with fed_topic() as topic:
