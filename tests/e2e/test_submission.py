@@ -6,7 +6,6 @@ import itertools
 import json
 import smtplib
 import socket
-import statistics
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -408,6 +407,18 @@ def test_the_end_of_the_inbox(capture: Capture, session: SmtpSession) -> None:
     assert _mail_until(session, _ENDED) < 1
 
 
+def _has_published_an_account(gateway: str) -> bool:
+    """Whether the gateway with this admin address has written a state of an account to Kafka."""
+    lines = requests.get(f"http://{gateway}/metrics", timeout=5).text.splitlines()
+    return any(
+        float(line.rsplit(maxsplit=1)[1]) > 0
+        for line in lines
+        if line.startswith("messaging_client_operation_duration_seconds_count{")
+        and 'account.state"' in line
+        and 'outcome="ok"' in line
+    )
+
+
 def test_a_smaller_plan_keeps_the_oldest_logins_and_a_larger_one_brings_the_others_back(
     suite: Suite,
 ) -> None:
@@ -446,6 +457,13 @@ def test_a_smaller_plan_keeps_the_oldest_logins_and_a_larger_one_brings_the_othe
         # Accounts' states stand still while the replicas share them out anew.
         eventually(lambda: replica.metric("tempinbox_consumer_assigned_partitions"), "its share")
 
+        def have_all_published() -> bool:
+            Account.make(suite)
+            return all(map(_has_published_an_account, suite.of_each("gateway", "ADMIN")))
+
+        # A gateway's first event waits for its producer to find the topic: up to 1 s.
+        eventually(have_all_published, "each gateway has written to the topic")
+
         late = [take_effect("pass7", _BAD)]  # two captures
         assert under_way.say(f"MAIL FROM:<{SENDER}>") == _ENDED
         assert [replies_of(capture) for capture in captures[:2]] == [[_GOOD] * 2] * 2
@@ -455,8 +473,7 @@ def test_a_smaller_plan_keeps_the_oldest_logins_and_a_larger_one_brings_the_othe
         late += [
             take_effect(plan, reply) for plan, reply in (("business", _GOOD), ("pass7", _BAD)) * 2
         ]
-        # Of a busy machine the middle one counts.
-        assert statistics.median(late) < 1, late
+        assert max(late) < 1, late
 
 
 # Limits and settings.
