@@ -67,8 +67,8 @@ client_handle consumer::state::make_client(const kafka::settings& now)
 {
     configuration conf(now, host.name());
     conf.set("group.id", group);
-    // Cooperative assignment pauses longer, has bugs before librdkafka 2.3, and all members of a
-    // group must agree on it (decision 0037).
+    // All members of a group must agree on it, and those of 0.2.0 assign by range; a killed member
+    // costs more by it, one that joins less (decision 0037).
     conf.set("partition.assignment.strategy", "range");
     conf.set("enable.auto.commit", "false");
     conf.set("enable.auto.offset.store", "false");
